@@ -31,7 +31,7 @@ export interface DecideInput {
   readonly knownTools?: readonly string[]
 }
 
-/** What a loaded skill says about tools. */
+/** The rules of a loaded skill about tools. */
 export interface SkillInUse {
   readonly name: string
   readonly isTrusted: boolean
@@ -65,7 +65,7 @@ export function layersOf({ layers = [] }: DecideInput): readonly Layer[] {
   return [...LAYERS, ...layers]
 }
 
-/** What one layer says, with its name; undefined when none of its rules covers the call. */
+/** The decision of one layer, with its name; undefined when none of its rules covers the call. */
 export function rulingOf({ name, decide: rule }: Layer, input: DecideInput): Ruling | undefined {
   const said = rule(input)
   return said && { layer: name, ...said }
@@ -121,7 +121,7 @@ function preapprovalOf(chain: readonly Ruling[], { tool, policy, skillsInUse = [
   return skill && { layer: 'skill', type: 'allow', rule: `allowed-tools of ${toSafeLine(skill.name)}` }
 }
 
-/** What a skill that restricts leaves usable besides its own list: how to load another, or read this one. */
+/** Tools that a restricting skill leaves usable besides its own list: how to load another, or read this one. */
 const SKILL_TOOLS = 'group:skills'
 
 /** The strictest of the skills that restrict, from any source. Source: decisions, "metadata.restrict". */

@@ -2,7 +2,7 @@ import type { Decision, Ruling } from '../kernel/index.ts'
 import { decide, type DecideInput, layersOf, rulingOf } from './decide.ts'
 import { deniedCapabilities, matchPolicy, type PolicyMatch } from './policy.ts'
 
-/** What one layer said; `silent` when the call is none of its business. */
+/** The answer of one layer; `silent` when the call is none of its business. */
 export interface ExplainStep {
   readonly layer: string
   readonly says: Decision['type'] | 'silent'

@@ -9,7 +9,7 @@ import { type Permissions, toolPermission } from './permissions.ts'
 import { type PolicyRules, rulesOfTool } from './policy.ts'
 import { needsNetwork, oncePerTool, toolCovered } from './tool-entries.ts'
 
-/** What a trusted agent confirms. Source: contracts §1.7; decisions, "presets". */
+/** Tools that a trusted agent confirms. Source: contracts §1.7; decisions, "presets". */
 const DESTRUCTIVE: readonly string[] = [
   ...['delete', 'remove', 'overwrite', 'write', 'execute', 'shutdown', 'write_file', 'edit_file', 'run_command'],
   ...['nexus_destroy', 'nexus_shutdown'],
@@ -23,7 +23,7 @@ const NEEDS_READ: readonly string[] = [
 ]
 const CHANGES_FILES: readonly string[] = ['write_file', 'edit_file']
 
-/** What belongs to an agent besides its permissions. */
+/** Settings of an agent besides its permissions. */
 export interface GrantOptions {
   /** Names, groups and patterns that a trusted agent confirms besides the usual ones. */
   readonly destructiveTools?: readonly string[]
@@ -70,7 +70,7 @@ export function noGrants(agent: string, preset: string): Layer {
   }
 }
 
-/** What an agent and its descendants may ever do: denials, paths, limits, `ask:` rules and confirmations, without the preset's own question. */
+/** The ceiling of an agent and its descendants: denials, paths, limits, `ask:` rules and confirmations, without the preset's own question. */
 export interface Ceiling {
   /** Whose it is, for the chain: the agent's path. */
   readonly of: string

@@ -37,7 +37,7 @@ export const NEEDS_NETWORK: readonly string[] = ['group:web', 'http_request', 'c
 export const PROFILE_NAMES = ['minimal', 'messaging', 'coding', 'full'] as const
 export type Profile = (typeof PROFILE_NAMES)[number]
 
-/** What each profile allows; `full` allows everything that is not denied. Source: decisions, "groups shipped". */
+/** Tools that each profile allows; `full` allows everything that is not denied. Source: decisions, "groups shipped". */
 export const PROFILES: Readonly<Record<Profile, readonly string[]>> = {
   minimal: ['status'],
   messaging: ['group:messaging', 'status', 'group:skills'],
@@ -53,7 +53,7 @@ export function membersOf(group: string, groups: Groups): readonly string[] | un
   return groups.get(group) ?? GROUPS.get(group)
 }
 
-/** What the name of a group begins with. */
+/** The beginning of the name of a group. */
 export const PREFIX = 'group:'
 
 /** True for `group:…`. */
@@ -69,7 +69,7 @@ export function toGroupName(group: string): string {
 
 /** The entries of a list once groups are opened: names and patterns, each with the groups that led to it. */
 export interface Leaf {
-  /** As `toPolicyName` gives it. */
+  /** In the form of `toPolicyName`. */
   readonly entry: string
   /** From the entry of the list to the leaf. */
   readonly path: readonly string[]

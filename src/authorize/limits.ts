@@ -44,12 +44,16 @@ function shortest(times: readonly number[]): number | undefined {
   return set.length === 0 ? undefined : Math.min(...set)
 }
 
-/** What all lists allow. Two entries are disjoint, or one holds the other: then the narrower one is allowed. */
+/** Entries that all lists allow. Two entries are disjoint, or one holds the other: then the narrower one is allowed. */
 function narrowest(lists: readonly (readonly string[])[], holds: Holds): readonly string[] | undefined {
   const [first, ...rest] = lists
   if (!first) return undefined
+  const narrower = (one: string, other: string): string[] => {
+    if (holds(one, other)) return [other]
+    return holds(other, one) ? [one] : []
+  }
   const both = (a: readonly string[], b: readonly string[]): readonly string[] =>
-    a.flatMap((one) => b.flatMap((other) => (holds(one, other) ? [other] : holds(other, one) ? [one] : [])))
+    a.flatMap((one) => b.flatMap((other) => narrower(one, other)))
   return outermost(rest.reduce(both, first), holds)
 }
 
@@ -57,7 +61,7 @@ function union(lists: readonly (readonly string[])[]): readonly string[] | undef
   return lists.length === 0 ? undefined : [...new Set(lists.flat())].toSorted()
 }
 
-/** One form for one meaning: sorted, and without entries that another one holds. */
+/** Normalised so that equal lists compare equal: sorted, without entries that another one contains. */
 function outermost(entries: readonly string[], holds: Holds): readonly string[] {
   const all = [...new Set(entries)].toSorted()
   return all.filter((entry) => !all.some((other) => other !== entry && holds(other, entry)))

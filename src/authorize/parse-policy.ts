@@ -29,15 +29,14 @@ export interface PolicyInput {
 
 /** Where something was written. */
 export interface PolicyPlace extends Pick<Diagnostic, 'path' | 'line' | 'column'> {
-  /** Of an item of a list: its position there, when that is another one. */
+  /** The position of an item in the list of its file, when that is another one. */
   readonly index?: number
 }
 
-/** `true`: a part of the policy as people write it. */
-const KEYS: Readonly<Record<keyof PolicyInput, boolean>> = {
-  ...{ profile: true, allow: true, ask: true, deny: true, groups: true },
-  ...{ knownTools: false, hasOtherTools: false, path: false, locate: false },
-}
+/** Parts of a policy as people write it. */
+const WRITTEN_KEYS = ['profile', 'allow', 'ask', 'deny', 'groups'] as const satisfies readonly (keyof PolicyInput)[]
+type OtherKey = Exclude<keyof PolicyInput, (typeof WRITTEN_KEYS)[number]>
+const OTHER_KEYS: Readonly<Record<OtherKey, true>> = { knownTools: true, hasOtherTools: true, path: true, locate: true }
 
 /**
  * Policy rules from configuration. Never throws: unknown names are warnings with the nearest match, a cycle of groups
@@ -50,7 +49,8 @@ export function parsePolicy(input: PolicyInput): {
   const path = input.path ?? 'nexus.yaml'
   const groups = toGroups(input.groups)
   const profile = PROFILE_NAMES.find((name) => name === toPolicyName(input.profile ?? 'full'))
-  const unknownKeys = Object.keys(input).filter((key) => !Object.hasOwn(KEYS, key))
+  const known: readonly string[] = [...WRITTEN_KEYS, ...Object.keys(OTHER_KEYS)]
+  const unknownKeys = Object.keys(input).filter((key) => !known.includes(key))
   const rules: PolicyRules = {
     profile: unknownKeys.length > 0 || profile === undefined ? 'minimal' : profile,
     allow: input.allow ?? [],
@@ -74,7 +74,7 @@ export function parsePolicy(input: PolicyInput): {
 
 type Finding = Omit<Diagnostic, 'path'> & { readonly keys: readonly (string | number)[] }
 
-/** What may be named. `complete` is false when it is not known which tools exist. */
+/** Names that may be used. `complete` is false when it is not known which tools exist. */
 interface Known {
   readonly complete: boolean
   readonly names: readonly string[]
@@ -110,8 +110,7 @@ function unknownProfile(profile: string): Finding {
 }
 
 function unknownKey(key: string): Finding {
-  const keys = Object.entries(KEYS).flatMap(([name, isWritten]) => (isWritten ? [name] : []))
-  const words = FINDINGS['policy-unknown-key'](key, keys, nearest(key, keys))
+  const words = FINDINGS['policy-unknown-key'](key, WRITTEN_KEYS, nearest(key, WRITTEN_KEYS))
   return { keys: [key], code: 'policy-unknown-key', severity: 'error', ...words }
 }
 
@@ -250,11 +249,11 @@ function checkGroup(entry: string, name: string, place: EntryContext): Finding[]
 /** While other tools may exist, only what looks like a shipped name is a slip. */
 function guessFor(name: string, { known, groups }: EntryContext): string | undefined {
   if (!known.complete) return nearest(name, known.names)
-  return groups.has(PREFIX + name) ? PREFIX + name : nearest(name, meantBy(name, known))
+  return groups.has(PREFIX + name) ? PREFIX + name : nearest(name, similarNames(name, known))
 }
 
-/** What a name may be a slip of: tools first, then their other names, then capabilities of any of them. */
-function* meantBy(name: string, { names, tools }: Known): Generator<string> {
+/** Names that may be meant by a typo: tools first, then their other names, then capabilities of any of them. */
+function* similarNames(name: string, { names, tools }: Known): Generator<string> {
   yield* names
   yield* ALIASES.keys()
   if (!name.includes('.')) return

@@ -16,7 +16,7 @@ export interface PermissionLine {
   readonly value: string | number | boolean | null | readonly string[] | ToolPermission
 }
 
-/** What an agent's permissions are made from. */
+/** The parts that an agent's permissions are made from. */
 export interface PermissionSettings {
   /** Keys of the agent, such as `['agents', 0]`. */
   readonly agent: readonly (string | number)[]

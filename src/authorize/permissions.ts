@@ -27,7 +27,7 @@ export interface Permissions {
   readonly isReadOnly: boolean
   readonly network: boolean
   readonly tools: readonly ToolLine[]
-  /** Of tools without a limit of their own; 0 means none. */
+  /** For tools without a limit of their own; 0 means none. */
   readonly defaultToolTimeoutMs?: number
 }
 
@@ -76,8 +76,13 @@ const FILE_TOOLS = ['read_file', 'write_file', 'edit_file', 'list_directory'] as
  */
 export function unnamedPermissions(workspace: string, { isConfined }: { readonly isConfined: boolean }): Permissions {
   const base: Permissions = {
-    ...{ preset: DEFAULT_PRESET, level: 'trusted', allowedPaths: [workspace], blockedPaths: [], isReadOnly: false },
-    ...{ network: true, tools: off('nexus_shutdown') },
+    preset: DEFAULT_PRESET,
+    level: 'trusted',
+    allowedPaths: [workspace],
+    blockedPaths: [],
+    isReadOnly: false,
+    network: true,
+    tools: off('nexus_shutdown'),
   }
   if (isConfined) return base
   const inside = FILE_TOOLS.map((entry): ToolLine => ({ entry, permission: { allowedPaths: [workspace] } }))
@@ -122,7 +127,9 @@ function extendPreset(base: Permissions, preset: string, input: PresetInput): Pe
   const defaultToolTimeoutMs = input.defaultToolTimeoutMs ?? base.defaultToolTimeoutMs
   return {
     ...base,
-    ...{ preset, allowedPaths, network },
+    preset,
+    allowedPaths,
+    network,
     blockedPaths: [...base.blockedPaths, ...blockedPaths],
     tools: [...base.tools, ...off(...disableTools), ...linesOf(input.tools)],
     ...(defaultToolTimeoutMs !== undefined && { defaultToolTimeoutMs }),
@@ -140,7 +147,7 @@ export function applyDelta(base: Permissions, delta: PermissionDelta): Permissio
   }
 }
 
-/** What the lines say of one tool together: each field from the last line that has it. */
+/** The lines about one tool, merged: each field from the last line that has it. */
 export function toolPermission({ tools }: Pick<Permissions, 'tools'>, tool: string, groups: Groups): ToolPermission {
   const lines = tools.filter(({ entry }) => toolCovered(entry, tool, groups))
   return Object.assign({}, ...lines.map(({ permission }) => permission)) as ToolPermission

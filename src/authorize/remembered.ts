@@ -1,7 +1,7 @@
 /** remembered: what a person is shown of a call, and whether an answer that was remembered covers another call. */
 import type { JsonObject, JsonValue } from '../kernel/index.ts'
 
-/** What would run, as it is shown and compared. */
+/** The command as it is shown and compared. */
 export interface ShownCommand {
   readonly command: string
   /** The beginning that may be remembered instead of the whole: only for a plain command line. */

@@ -54,13 +54,13 @@ interface Decided {
   readonly rule: string
   /** Every rule that had a part in it, in the order of the layers. */
   readonly chain: readonly Ruling[]
-  /** What the call may use at most: the strictest of all rules. */
+  /** Limits of the call: the strictest of all rules. */
   readonly limits: CallLimits
   /** Present where the agent has a shadow that says something else. */
   readonly shadow?: ShadowDecision
 }
 
-/** What the rules of another agent (`agents[].shadow`) say about the same call. They never decide. */
+/** The decision of another agent's rules (`agents[].shadow`) about the same call. It has no effect. */
 export interface ShadowDecision {
   /** Id of the agent that the rules belong to. */
   readonly agent: string
@@ -68,7 +68,7 @@ export interface ShadowDecision {
   readonly type: Decision['type'] | 'failed'
   /** The rule that would decide; why with `failed`. */
   readonly rule: string
-  /** What the agent's own rules said, before a person answered. */
+  /** The decision of the agent's own rules, before a person answered. */
   readonly own: Decision['type']
   /** Where the call was made: `scope` of the runtime's parts, such as the real path of the workspace. */
   readonly scope: string

@@ -4,7 +4,7 @@ import { shellWord } from './safe-text.ts'
 export interface ProposedCommand {
   /** The words of the fix before the command. */
   readonly lead: string
-  /** What follows the name of the program. */
+  /** Words after the name of the program. */
   readonly args: readonly string[]
   /** Default: `nexus`. */
   readonly program?: string

@@ -45,17 +45,17 @@ export interface Failed {
   readonly type: 'failed'
   readonly code: FailureCode
   readonly message: string
-  /** What to do next, when it is known better than the code says. */
+  /** The next step, when it is known better than the code says. */
   readonly fix?: string
   /** The caller's error behind it, for fronts that end with a code of their own. */
   readonly error?: ErrorCode
-  /** What is known all the same, such as the output until a timeout. */
+  /** Data of the failed call, such as the output until a timeout. */
   readonly data?: JsonObject
   readonly stats?: OutcomeStats
   readonly path?: string
 }
 
-/** What came of one call: the single internal type, serialised once at the edge by an adapter of `tools/`. */
+/** Outcome of one call: the single internal type, serialised once at the edge by an adapter of `tools/`. */
 export type Outcome = Succeeded | PartlySucceeded | Failed
 
 /** Shorthand for a full success. */

@@ -1,6 +1,6 @@
 /** permissions: what a person writes about the permissions of agents. */
 
-/** What differs for one tool, or for all that an entry covers. Absent fields are inherited. */
+/** Differences for one tool, or for all that an entry covers. Absent fields are inherited. */
 export interface ToolPermission {
   readonly enabled?: boolean
   /** Absolute directories; null inherits, [] none. */
@@ -22,7 +22,7 @@ export interface PresetInput {
   readonly defaultToolTimeoutMs?: number
 }
 
-/** What an agent has different from its preset: disabled, then enabled, then single tools. */
+/** Differences of an agent from its preset: disabled, then enabled, then single tools. */
 export interface PermissionDelta {
   readonly disableTools?: readonly string[]
   readonly enableTools?: readonly string[]

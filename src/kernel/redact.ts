@@ -121,13 +121,13 @@ function treeOf(texts: readonly string[]): Tree {
 
 /** Blanks secrets in text that comes in pieces. */
 export interface StreamRedactor {
-  /** What can be shown now; the beginning of a possible secret is held back. */
+  /** Text that can be shown now; the beginning of a possible secret is held back. */
   push(text: string): string
-  /** What was held back to the end. When the text was cut off there, the beginning of a secret is blanked. */
+  /** Text that was held back to the end. When the text was cut off there, the beginning of a secret is blanked. */
   end(isCut?: boolean): string
 }
 
-/** As `createRedactor`, for one stream: it shows the same, wherever the text is cut into pieces. */
+/** Like `createRedactor`, for one stream: it shows the same, wherever the text is cut into pieces. */
 export function createStreamRedactor(...lists: SecretLists): StreamRedactor {
   return streamOf(createForms(lists))
 }
@@ -138,7 +138,7 @@ export interface ByteRedactor {
   end(isCut?: boolean): Uint8Array
 }
 
-/** As `createStreamRedactor`, for bytes. */
+/** Like `createStreamRedactor`, for bytes. */
 export function createByteRedactor(...lists: SecretLists): ByteRedactor {
   // A character for each byte: then the same search finds the UTF-8 of every form.
   const stream = streamOf(createForms(lists, (text) => Buffer.from(text).toString('latin1')))

@@ -9,7 +9,7 @@ const UNSEEN = new RegExp(
   String.raw`[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u2800\u3000${INVISIBLE}]`,
   'gu',
 )
-/** What JSON itself does not escape: DEL, C1 controls and the two separators. */
+/** Characters that JSON itself does not escape: DEL, C1 controls and the two separators. */
 const UNSEEN_IN_JSON = new RegExp(String.raw`[\u007f-\u009f\u2028\u2029${INVISIBLE}]`, 'gu')
 /** Joiners and variation selectors excepted, which emoji and some scripts need. */
 const UNSEEN_IN_COMMAND = new RegExp(

@@ -9,7 +9,7 @@ import { nameKey } from './safe-text.ts'
 export const TIERS = ['workspace', 'local', 'bundled', 'source', 'extra'] as const
 export type Tier = (typeof TIERS)[number]
 
-/** What must be there before the skill can run. Every list may be empty. Source: seed 001 §1.4. */
+/** Requirements before the skill can run. Every list may be empty. Source: seed 001 §1.4. */
 export interface Requirements {
   readonly bins: readonly string[]
   readonly anyBins: readonly string[]
@@ -54,7 +54,7 @@ export interface SkillMetadata {
   readonly skillKey?: string
 }
 
-/** What the text of a SKILL.md says, independent of where it lies. */
+/** Content of a SKILL.md, independent of its place. */
 export interface SkillDocument {
   /** The label as written, or undefined when it is missing. Never part of a path or a shell word. */
   readonly name: string | undefined
@@ -176,7 +176,7 @@ export function skillAddress(skill: Pick<Skill, 'name' | 'origin'>): string {
 export type OsName = 'linux' | 'darwin' | 'windows' | (string & {})
 
 /**
- * What is true where commands would run. For the local sandbox these are derived from its profile
+ * Facts about the place where commands would run. For the local sandbox these are derived from its profile
  * without starting one, so that gating speaks of the target and not of the host.
  */
 export interface TargetFacts {
@@ -214,7 +214,7 @@ export type HeldCode =
  */
 export interface HeldReason {
   readonly code: HeldCode
-  /** What is missing: the program, variable, setting, tool group or systems; several for `any-bins` and `os`; empty when nothing is named. */
+  /** The missing thing: the program, variable, setting, tool group or systems; several for `any-bins` and `os`; empty when nothing is named. */
   readonly missing: readonly string[]
   /** Keys of the setting that would lift it, or that causes it; absent when no setting would help. */
   readonly setting?: readonly (string | number)[]

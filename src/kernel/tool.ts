@@ -33,7 +33,7 @@ export interface Services {
   clear(): void
 }
 
-/** What a tool is given besides its arguments. */
+/** The context of a call, besides its arguments. */
 export interface ToolContext {
   readonly callId: string
   readonly projectId: string
@@ -45,7 +45,7 @@ export interface ToolContext {
   /** Aborts on cancel and on timeout; a tool must end soon after. */
   readonly signal: AbortSignal
   readonly services: Services
-  /** What this call may use at most; absent = no limits. A tool that reads files, dials or takes secrets keeps to them. */
+  /** Limits of this call; absent = none. A tool that reads files, dials or takes secrets keeps to them. */
   readonly limits?: CallLimits | undefined
   /** The revision of the skill that a person agreed to, as a tree digest; absent when no person was asked. Another one is not loaded. */
   readonly agreedRevision?: string | undefined

@@ -13,7 +13,7 @@ import { ENTRIES, type Message } from './messages.ts'
 import { refusedVariable } from '../machine/sandbox/index.ts'
 import type { SkillEntryValues } from '../tools/index.ts'
 
-/** What gating may know of the entries: names, and what cannot be had. */
+/** Facts about the entries for gating: names, and values that cannot be had. */
 export function entryRules({ skills }: Config): Pick<GateRules, 'entries' | 'refusedVariable'> {
   return {
     entries: new Map([...skills.entries].map(([key, entry]) => [key, toRules(key, entry)])),
@@ -27,10 +27,8 @@ function toRules(key: string, { hasApiKey, env, enabled, broken }: SkillEntry): 
   return {
     hasApiKey,
     env: new Set(names.map(([name]) => name)),
-    ...(enabled !== undefined && { enabled }),
-    ...(broken.length > 0 && {
-      broken: new Map(broken.map(({ at, problem, fix }) => [at, `skills.entries.${key}.${at} ${problem}. ${fix}`])),
-    }),
+    enabled,
+    broken: new Map(broken.map(({ at, problem, fix }) => [at, `skills.entries.${key}.${at} ${problem}. ${fix}`])),
   }
 }
 
@@ -44,11 +42,11 @@ export function entryValues(
     if (!entry) return undefined
     // The signal of one command must not end the reading that others wait for as well; it has a time limit of its own.
     const apiKey = (): Promise<string | undefined> => secrets.read(['skills', 'entries', key, 'apiKey'])
-    return { env: entry.env, ...(entry.hasApiKey && { apiKey }) }
+    return { env: entry.env, apiKey: entry.hasApiKey ? apiKey : undefined }
   }
 }
 
-/** What of the entries no command will ever get, and what cannot be blanked, each with its place. */
+/** Variables that no command will ever get, and secrets too short to be hidden, each with its place. */
 export async function readEntries(loaded: LoadedConfig): Promise<readonly Diagnostic[]> {
   const { skills, agents } = loaded.config
   const found = [

@@ -12,17 +12,14 @@ export function executionSettings({
   const { config, nexusHome, workspace, files } = loaded
   const own = join(workspace.directory, 'nexus.yaml')
   const file = workspace.trusted && files.includes(own) ? own : join(nexusHome, 'nexus.yaml')
-  const [allowed, blocked, patterns] = ['allowed', 'blocked', 'blockedPatterns'].map((key) =>
-    listOf(config.tools.settings, key),
-  )
   return {
     timeoutMs: config.execution.timeoutMs,
     maxOutputBytes: config.execution.maxOutputBytes,
     settingsFile: short(file, environment.get('HOME')),
     findOnHost: (program) => findIn(environment.get('PATH') ?? '', program),
-    ...(allowed && { allowedCommands: allowed }),
-    ...(blocked && { blockedCommands: blocked }),
-    ...(patterns && { blockedPatterns: patterns }),
+    allowedCommands: listOf(config.tools.settings, 'allowed'),
+    blockedCommands: listOf(config.tools.settings, 'blocked'),
+    blockedPatterns: listOf(config.tools.settings, 'blockedPatterns'),
   }
 }
 

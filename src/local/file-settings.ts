@@ -27,7 +27,7 @@ function ofTool(settings: JsonObject): Pick<FileSettings, 'allowedExtensions' | 
   if (!isJsonObject(tool)) return {}
   const [extensions, maxReadBytes] = [ownValue(tool, 'allowedExtensions'), ownValue(tool, 'maxReadBytes')]
   return {
-    ...(Array.isArray(extensions) && { allowedExtensions: extensions.filter((item) => typeof item === 'string') }),
-    ...(typeof maxReadBytes === 'number' && { maxReadBytes }),
+    allowedExtensions: Array.isArray(extensions) ? extensions.filter((item) => typeof item === 'string') : undefined,
+    maxReadBytes: typeof maxReadBytes === 'number' ? maxReadBytes : undefined,
   }
 }

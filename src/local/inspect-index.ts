@@ -8,7 +8,7 @@ import { BUILTIN_TOOLS } from '../tools/index.ts'
 import { leftOutBuiltins } from './chosen-builtins.ts'
 import { readPolicies } from './policies.ts'
 
-/** What the model of that agent, default the first, would read about the skills of its catalog. */
+/** The text about skills that the model of that agent, default the first, would read. */
 export async function inspectIndex(loaded: LoadedConfig, catalog: Catalog, agentId?: string): Promise<PromptIndex> {
   const { skills, execution } = loaded.config
   const leftOut = leftOutBuiltins(loaded.config)

@@ -11,14 +11,14 @@ import { type CatalogRules, findSkills } from '../runtime/index.ts'
 export interface Inspection {
   readonly loaded: LoadedConfig
   readonly workspace: LoadedConfig['workspace']
-  /** As of an open runtime: until the workspace is trusted, no command runs in it. */
+  /** Like in an open runtime: until the workspace is trusted, no command runs in it. */
   readonly waitsForTrust: boolean
   /** Where skills were searched for, in order of precedence. */
   readonly sources: readonly SkillSource[]
   readonly facts: TargetFacts
-  /** Of the configuration and of the policy. */
+  /** Findings about configuration and policy. */
   readonly diagnostics: readonly Diagnostic[]
-  /** Of the sources. */
+  /** Findings about sources. */
   readonly found: readonly Diagnostic[]
   /** The share of one agent, default the first. Throws INVALID_ARGUMENT for an unknown agent. */
   catalog(agentId?: string): Catalog
@@ -52,7 +52,7 @@ export async function inspectSkills(options: InspectOptions = {}): Promise<Inspe
   }
 }
 
-/** What decides which skills each agent is offered, and findings in the rules of agents and entries. */
+/** The rules for which skills each agent is offered, and findings in the rules of agents and entries. */
 interface Rules {
   readonly agents: readonly CatalogAgent[]
   readonly diagnostics: readonly Diagnostic[]
@@ -61,25 +61,18 @@ interface Rules {
 /** Without files no rule is other than it is shipped: nothing is kept from an agent, and what knows the rules is not loaded. */
 async function rulesOf({ loaded }: Settings): Promise<Rules> {
   const { agents } = loaded.config
-  if (loaded.files.length === 0)
-    return { agents: agents.map(({ id, skills }) => catalogAgent(id, { skills })), diagnostics: [] }
+  if (loaded.files.length === 0) return { agents: agents.map(({ id, skills }) => ({ id, skills })), diagnostics: [] }
   const { readPolicies } = await import('./policies.ts')
   const { readEntries } = await import('./entries.ts')
   const { policies, diagnostics } = await readPolicies(loaded)
   return {
-    agents: policies.map(({ agent: { id, skills }, allowsToolGroup }) => catalogAgent(id, { skills, allowsToolGroup })),
+    agents: policies.map(({ agent: { id, skills }, allowsToolGroup }) => ({ id, skills, allowsToolGroup })),
     diagnostics: [...diagnostics, ...(await readEntries(loaded))],
   }
 }
 
 interface CatalogAgent extends CatalogRules {
   readonly id: string
-}
-
-type Given = { readonly [key in keyof CatalogRules]?: CatalogRules[key] | undefined }
-
-function catalogAgent(id: string, { skills, allowsToolGroup }: Given): CatalogAgent {
-  return { id, ...(skills && { skills }), ...(allowsToolGroup && { allowsToolGroup }) }
 }
 
 function agentOf(agents: readonly CatalogAgent[], agentId: string | undefined): CatalogAgent {

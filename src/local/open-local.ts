@@ -54,7 +54,7 @@ export interface Local {
   readonly workspace: LoadedConfig['workspace']
   /** Skills or settings of the workspace wait for trust: until then no command runs in it and no tool changes a file. */
   readonly waitsForTrust: boolean
-  /** Of the configuration and of the policy; those of skills are in the catalog. */
+  /** Findings about configuration and policy; those about skills are in the catalog. */
   readonly diagnostics: readonly Diagnostic[]
   close(): Promise<void>
 }
@@ -99,8 +99,8 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     refreshOnCall: config.skills.refreshOnCall,
     prompt: config.skills.prompt,
     events: config.store.events,
-    ...(store && { store }),
-    ...(blobs && { blobs }),
+    store,
+    blobs,
     ...ofCaller(options, { custom, leftOut: leftOutBuiltins(config) }),
   }
   const runtime = await createRuntime(parts, options.signal ? { signal: options.signal } : {})
@@ -118,7 +118,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
       return waitsForTrust(loaded, runtime.openAgent().catalog())
     },
     store: runtime.store,
-    ...(watcher && { watcher }),
+    watcher,
     diagnostics: [
       ...loaded.diagnostics,
       ...(sandbox.diagnostics ?? []),
@@ -145,7 +145,7 @@ async function usesFor(
 
 const NO_MODULES: CustomTools = { register: () => undefined, diagnostics: [], places: [] }
 
-/** What makes tools of modules is loaded only where there are some. */
+/** The loader of modules is loaded only where there are some. */
 async function loadCustom(loaded: LoadedConfig): Promise<CustomTools> {
   if (loaded.config.skills.custom.length === 0) return NO_MODULES
   return (await import('./custom-tools/index.ts')).loadCustomTools(loaded)
@@ -163,8 +163,8 @@ function ofCaller(
   { custom, leftOut }: { readonly custom: CustomTools; readonly leftOut: readonly string[] },
 ): Partial<Parts> {
   return {
-    ...(approve && { approve }),
-    ...(waitForAnswers !== undefined && { waitForAnswers }),
+    approve,
+    waitForAnswers,
     registerTools: (registry, agentId) => {
       for (const name of leftOut) registry.unregister(name)
       custom.register(registry)
@@ -180,9 +180,5 @@ async function follow(
   { isLongRunning = false, onReload, signal }: LocalOptions,
 ): Promise<Watcher | undefined> {
   if (!isLongRunning || !skills.load.watch) return undefined
-  return runtime.watch({
-    debounceMs: skills.load.watchDebounceMs,
-    ...(onReload && { onReload }),
-    ...(signal && { signal }),
-  })
+  return runtime.watch({ debounceMs: skills.load.watchDebounceMs, onReload, signal })
 }

@@ -27,7 +27,7 @@ export function namesInPermissions(
   )
 }
 
-/** Of an agent the setting below it, as in a profile; file and line say which agent it is. */
+/** The setting below an agent, as in a profile; file and line say which agent it is. */
 function whereOf(keys: Keys): string {
   return nameOf(keys[0] === 'agents' ? keys.slice(2) : keys)
 }

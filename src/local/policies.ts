@@ -1,4 +1,4 @@
-/** What the configuration lets each agent do. */
+/** The policy of each agent, from the configuration. */
 import {
   applyDelta,
   DEFAULT_PRESET,
@@ -18,7 +18,7 @@ import type { AgentProfile } from '../runtime/index.ts'
 import { BUILTIN_TOOLS } from '../tools/index.ts'
 import { namesInPermissions } from './permission-names.ts'
 
-/** What the agents may do, and what is wrong with that: names that mean nothing, groups that contain each other. */
+/** The policies of the agents, and their faults: names that mean nothing, groups that contain each other. */
 export async function readPolicies(
   loaded: LoadedConfig,
 ): Promise<{ policies: readonly AgentPolicy[]; diagnostics: readonly Diagnostic[] }> {
@@ -31,7 +31,7 @@ export async function readPolicies(
       const parsed = parsePolicy({ ...agent.tools, ...known, locate })
       const allowsToolGroup = toolGroupRule(parsed.rules)
       const layers = permissionLayers(agent, loaded)
-      return { agent, ...parsed, layers, ...(allowsToolGroup && { allowsToolGroup }) }
+      return { agent, ...parsed, layers, allowsToolGroup }
     })
   const policies = parse()
   const findingsOf = (parsed: readonly AgentPolicy[], originOf?: OriginOf): readonly Diagnostic[] => [
@@ -42,11 +42,11 @@ export async function readPolicies(
   // Places cost a reading of the schema, so they are looked for only when there is something to say.
   const { originOf } = await explainConfig(loaded)
   const found = findingsOf(parse(originOf), originOf)
-  // What all agents share is reported once.
+  // A finding that all agents share is reported once.
   return { policies, diagnostics: [...new Map(found.map((each) => [JSON.stringify(each), each])).values()] }
 }
 
-/** What the runtime gets of each agent; `trust` takes part in every decision, also in those of a shadow. */
+/** Profiles for the runtime; `trust` takes part in every decision, also in those of a shadow. */
 export function profilesOf(
   policies: readonly AgentPolicy[],
   { trust, scope }: { readonly trust: Layer; readonly scope: string },
@@ -61,8 +61,8 @@ export function profilesOf(
     return {
       id,
       ...rulesOf(policy),
-      ...(skills && { skills }),
-      ...(shadow && { shadow: { agent: shadow.agent.id, ...rulesOf(shadow), scope } }),
+      skills,
+      shadow: shadow && { agent: shadow.agent.id, ...rulesOf(shadow), scope },
     }
   })
 }

@@ -6,7 +6,7 @@ import { wayOf } from '../machine/sandbox/index.ts'
 import { packageRoot } from './package-root.ts'
 
 /**
- * What runs from a checkout of Nexus, which may be the workspace itself, and what `npm start` installs and builds it from: the rest of it
+ * Files that run from a checkout of Nexus, which may be the workspace itself, and those that `npm start` installs and builds it from: the rest of it
  * stays open to commands. npm prefers a shrinkwrap to the lock.
  */
 const PARTS_OF_NEXUS = [
@@ -14,7 +14,7 @@ const PARTS_OF_NEXUS = [
   ...['tsconfig.json', 'tsconfig.build.json', '.bootstrap.lock'],
 ]
 
-/** What the host uses besides the settings. */
+/** Paths that the host uses besides the settings. */
 export interface AlsoUsed {
   /** Directories of skills that the caller names. */
   readonly skillsDirs?: readonly string[] | undefined

@@ -1,4 +1,4 @@
-/** What the configuration of this machine says, in the terms of the pipeline: where to look, what to gate by, where to run. */
+/** The configuration of this machine, in the terms of the pipeline: where to look, what to gate by, where to run. */
 import { readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Catalog, everyCopy } from '../skills/catalog/index.ts'
@@ -33,7 +33,7 @@ export interface SettingsOptions {
   readonly skillsDirs?: readonly string[]
   /** Trust the workspace for this run. Without trust, no command runs beside skills of the workspace. */
   readonly trusted?: boolean
-  /** As root: use a workspace and settings that belong to another account. Default false. */
+  /** For root: use a workspace and settings that belong to another account. Default false. */
   readonly asRoot?: boolean
   /**
    * Go on although the configuration has errors, which are then in `diagnostics`. Only for programs that look and run
@@ -69,9 +69,9 @@ export async function readSettings(options: SettingsOptions): Promise<Settings> 
   const loaded = await loadConfig({
     cwd,
     environment,
-    ...(options.configPath !== undefined && { configPath: options.configPath }),
-    ...(options.trusted !== undefined && { trusted: options.trusted }),
-    ...(options.asRoot !== undefined && { asRoot: options.asRoot }),
+    configPath: options.configPath,
+    trusted: options.trusted,
+    asRoot: options.asRoot,
     ...overridesOf(options),
   })
   if (options.tolerateConfigErrors !== true) assertValid(loaded)
@@ -83,7 +83,7 @@ export async function readSettings(options: SettingsOptions): Promise<Settings> 
   }
 }
 
-/** What the options set, in the form of a file; nothing at all when they set nothing, so that no schema is loaded for it. */
+/** The settings of the options, in the form of a file; nothing at all when they set nothing, so that no schema is loaded for it. */
 function overridesOf({ sandbox, prompt }: SettingsOptions): Pick<LoadConfigOptions, 'overrides'> {
   if (sandbox === undefined && prompt === undefined) return {}
   return {
@@ -94,7 +94,7 @@ function overridesOf({ sandbox, prompt }: SettingsOptions): Pick<LoadConfigOptio
   }
 }
 
-/** What the configuration adds to the facts of the target. */
+/** Facts of the configuration beside those of the target. */
 function gateRulesOf({ config, broken }: LoadedConfig): Settings['gateRules'] {
   return {
     ...entryRules(config),
@@ -122,10 +122,10 @@ export function sandboxOptions(loaded: LoadedConfig, used: AlsoUsed = {}): Sandb
     workspaceMode: mode,
     protectedPaths: protectedPaths(loaded, used),
     writableNames: writable,
-    mirror: { ...(maxFiles !== undefined && { maxFiles }), ...(maxBytes !== undefined && { maxBytes }) },
+    mirror: { maxFiles, maxBytes },
     // Root keeps to the sandbox's own default: what another user must read cannot lie in root's home.
     ...(process.getuid?.() !== 0 && { stateDir: join(stateDirectory, 'sandbox') }),
-    ...(uidBase !== undefined && { uidBase }),
+    uidBase,
   }
 }
 

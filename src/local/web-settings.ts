@@ -8,5 +8,5 @@ export function webSettings({ search }: Pick<Config, 'search'>, secrets: Pick<Se
   if (provider === undefined || (provider === 'brave' ? !hasApiKey : service.url === undefined)) return {}
   // The signal of one call must not end the reading that others wait for as well; it has a time limit of its own.
   const apiKey = (): Promise<string | undefined> => secrets.read(['search', 'apiKey'])
-  return { search: { provider, ...service, ...(hasApiKey && { apiKey }) } }
+  return { search: { provider, ...service, apiKey: hasApiKey ? apiKey : undefined } }
 }

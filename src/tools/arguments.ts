@@ -100,7 +100,7 @@ function knownNames({ parameters }: Tool): ReadonlySet<string> | undefined {
   return additionalProperties === false ? new Set() : undefined
 }
 
-/** What is wrong with names of arguments that the tool does not take, each with the nearest one. */
+/** The faults of arguments that the tool does not take, each with the nearest one. */
 export function unknownArguments(tool: Tool, given: JsonObject): readonly string[] {
   return unknownProblems(tool, splitKnown(tool, given).unknown)
 }
@@ -203,7 +203,7 @@ function pollutingPath(value: unknown, parts: readonly string[] = []): string | 
   return undefined
 }
 
-/** What keeps a value from being the arguments of a call, before any schema: it is not an object, or nested too deeply. */
+/** The fault of a value as the arguments of a call, before any schema: it is not an object, or nested too deeply. */
 export function argumentsProblem(value: unknown): string | undefined {
   if (!isJsonObject(value)) return CALLS.notAnObject().message
   let level: unknown[] = [value]

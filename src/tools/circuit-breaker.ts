@@ -23,7 +23,7 @@ interface Circuit {
   isTrying: boolean
 }
 
-/** What it knows goes with the tool: one that is registered again, or of another agent, begins anew. */
+/** Its state belongs to the tool: one that is registered again, or of another agent, begins anew. */
 export function createCircuitBreaker(clock: Pick<Clock, 'now'>): CircuitBreaker {
   const circuits = new WeakMap<Tool, Circuit>()
   return {

@@ -12,7 +12,7 @@ import { toOutcome } from './edge/shapes.ts'
 import { toolNameProblem } from './names.ts'
 import { CALLS, failedBy, toolError, TOOLS } from './messages.ts'
 
-/** What a Standard Schema answers about a value. */
+/** The answer of a Standard Schema about a value. */
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | {
@@ -68,7 +68,7 @@ export function defineTool(definition: ToolDefinition | TypedToolDefinition<unkn
     name,
     description,
     parameters: toParameters(name, definition.parameters),
-    ...(options && { options }),
+    options,
     execute: isTyped(definition) ? executeTyped(definition) : executePlain(definition),
   })
 }

@@ -25,7 +25,7 @@ export interface ExecuteOptions {
 }
 
 /** Runs a tool and bounds its outcome; see `runTool`. */
-// What runs, with what, for whom, within which limits: four plain things read better than one bundle.
+// Four parameters (what, with what, for whom, within which limits) read better than one bundle.
 // oxlint-disable-next-line max-params
 export async function executeTool(
   tool: Tool,
@@ -138,7 +138,7 @@ function timedOut(tool: Tool, timeoutMs: number): Stopped {
   return { code: 'TIMEOUT', ...CALLS.timedOut(tool.name, timeoutMs / 1000) }
 }
 
-/** What a stopped tool still brought: a result that was reached is kept, as is what a failure knows. */
+/** The data of a stopped tool: a result that was reached is kept, as is what a failure knows. */
 function toEnded(stopped: Stopped, late: Outcome): Outcome {
   if (late.type !== 'failed' || late.code === stopped.code) return late
   const { type: _type, code: _code, message: _message, fix: _fix, error: _error, ...known } = late

@@ -2,7 +2,7 @@ import { type ErrorCode, errorCode, type Failed, failed, type FailureCode, isNex
 import { CALLS, failedBy } from './messages.ts'
 
 /**
- * What a tool threw, in words for the model: the tool and the reason, no stack, bounded, with the fix of a `NexusError`.
+ * A thrown error in words for the model: the tool and the reason, no stack, bounded, with the fix of a `NexusError`.
  * Source: contracts §1.9 ("Skill execution error: …"), §4.2.
  */
 export function toFailure(error: unknown, tool: string): Failed {

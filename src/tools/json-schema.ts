@@ -1,7 +1,7 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import type { JsonObject, JsonSchema } from '../kernel/index.ts'
 
-/** What does not fit; empty when everything does. */
+/** The faults; empty when everything fits. */
 export type SchemaCheck = (value: JsonObject) => readonly ErrorObject[]
 
 /** One for all tools: a fresh instance per schema costs ten times as much. This file is imported only when a tool first runs. */

@@ -28,7 +28,7 @@ export function toolError({ message, fix }: Message, cause?: unknown): NexusErro
   })
 }
 
-/** Of a call, before and around its tool. */
+/** Faults of a call, before and around its tool. */
 export const CALLS = {
   invalidArguments: (tool: string, problems: readonly string[], most: number) => {
     const more = problems.length > most ? `; and ${problems.length - most} more` : ''
@@ -77,7 +77,7 @@ export const ARGUMENTS = {
   closed: (path: string) => `${path} is unknown`,
 } as const
 
-/** What fits every failure of that kind, for a model. */
+/** A next step that fits every failure of that kind, for a model. */
 export const NEXT_STEPS: Readonly<Record<FailureCode, string>> = {
   NOT_FOUND: 'Check the name and use one that exists.',
   ACCESS_DENIED: 'Stay inside the directories that are allowed.',
@@ -138,7 +138,7 @@ export const COMMANDS = {
   cut: () => 'The output is cut: send it to a file and read parts of it (head, tail, grep).',
 } as const
 
-/** What became of the whole of an output that is longer than what the model sees. */
+/** Where the whole of an output is that the model sees only the beginning of. */
 export const OUTPUTS = {
   saved: (saved: { name: string; id: string; bytes: number; isCut: boolean; days: number }) =>
     `The ${saved.isCut ? 'first' : 'whole'} ${saved.bytes} bytes of ${saved.name} are kept for ${saved.days} days. The user prints them with: nexus sessions show --output ${saved.id}`,

@@ -18,7 +18,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   'nexus',
 ])
 
-/** What is wrong with a tool's name, as the end of a sentence; undefined when it is fine. */
+/** The fault of a tool's name, as the end of a sentence; undefined when it is fine. */
 export function toolNameProblem(name: string): string | undefined {
   if (MCP_NAME.test(name)) return undefined
   if (name.length > MAX_NAME_CHARS) return `is longer than ${MAX_NAME_CHARS} characters`

@@ -11,13 +11,13 @@ export interface PathCall {
   readonly limits: CallLimits
 }
 
-/** What becomes of a path: why it is refused, or where it is. */
+/** The decision about a path: why it is refused, or where it is. */
 export interface PathDecision {
   readonly type: 'allow' | 'deny'
   readonly text: string
 }
 
-/** What the limits on paths say of a call; undefined when its arguments name no path. A path that does not exist may be allowed. */
+/** The decision of the limits on paths about a call; undefined when its arguments name no path. A path that does not exist may be allowed. */
 export async function decidePath(services: Services, call: PathCall): Promise<PathDecision | undefined> {
   const { tool, arguments: args, limits } = call
   if (tool === 'run_command') return commandStart(services, args, limits)

@@ -38,7 +38,7 @@ function messageOf(name: string, fault: ToolFault): Message {
   }
 }
 
-/** What is wrong with the parameters at a glance; a whole check of the schema is done at the tool's first call. */
+/** Faults of the parameters that are seen at a glance; a whole check of the schema is done at the tool's first call. */
 export function schemaProblem({ parameters }: Tool): string | undefined {
   if (!isJsonObject(parameters)) return 'they are not an object'
   if (parameters.type !== 'object') return `"type" is not "object"`

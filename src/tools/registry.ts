@@ -24,7 +24,7 @@ export interface Registry {
   /** The tool, or undefined when nothing has that name or the tool is left out. */
   get(name: string): Tool | undefined
   has(name: string): boolean
-  /** Who registered the tool: `nexus` for what ships, the module for a custom tool; undefined when it was not given. Source: seed 002, "get_skill_for_tool". */
+  /** The owner that registered the tool: `nexus` for what ships, the module for a custom tool; undefined when it was not given. Source: seed 002, "get_skill_for_tool". */
   ownerOf(name: string): string | undefined
   unregister(name: string): boolean
   /** Leaves a tool out because its parameters turned out to be no valid JSON Schema. */

@@ -22,9 +22,9 @@ export interface ExecutionSettings extends CommandWords {
   readonly findOnHost?: (program: string) => string | undefined
 }
 
-/** What tools that work on files need to know besides the workspace. */
+/** Settings of tools that work on files, besides the workspace. */
 export interface FileSettings extends Partial<Protecting> {
-  /** What `~` means. */
+  /** The directory that `~` means. */
   readonly home?: string
   /** Absolute paths that no tool reads or changes: the home and the state of Nexus. */
   readonly privatePaths?: readonly string[]
@@ -40,7 +40,7 @@ export interface FileSettings extends Partial<Protecting> {
 export interface WebSettings {
   /** Proxy, limits, and in tests lookups and connections. `origins` are addresses of the user's own services that pages may be read from. */
   readonly net?: NetOptions
-  /** Who answers searches; without it there is no web_search. */
+  /** The service that answers searches; without it there is no web_search. */
   readonly search?: SearchSettings
 }
 
@@ -53,7 +53,7 @@ export const SKILL_SEARCH = serviceKey<SkillSearch>('skillSearch')
 export const SANDBOX = serviceKey<Sandbox>('sandbox')
 /** Absolute path of the directory that commands work in. */
 export const WORKSPACE = serviceKey<string>('workspace')
-/** What is true where commands run. */
+/** Facts about the place where commands run. */
 export const TARGET = serviceKey<Pick<TargetFacts, 'os' | 'network' | 'skillsDirectory'>>('target')
 export const FILES = serviceKey<FileSettings>('files')
 export const EXECUTION = serviceKey<ExecutionSettings>('execution')

@@ -1,6 +1,6 @@
 import { sha256 } from '../kernel/index.ts'
 
-/** What providers accept as the name of a function. Source: decisions, "wire names of tools". */
+/** Names of functions that providers accept. Source: decisions, "wire names of tools". */
 const WIRE = /^[A-Za-z0-9_-]{1,64}$/
 const MAX_WIRE_CHARS = 64
 const HASH_CHARS = 8

@@ -5,7 +5,7 @@ import { errorCode } from '../failures.ts'
 export interface DirectoryMaker {
   mkdirSync(path: string, options: { readonly mode?: number }): unknown
   statSync(path: string): { isDirectory(): boolean }
-  /** Of new directories; default what the process' umask leaves of 777. */
+  /** Mode of new directories; default 777 without the process' umask. */
   readonly mode?: number
 }
 

@@ -11,7 +11,7 @@ import { watchImports } from './watch-imports.ts'
 export interface CustomTools {
   /** Adds the tools to an agent's registry. Never throws: what cannot be added is a finding. */
   register(registry: Registry): void
-  /** Of the modules, and of registering; it grows. */
+  /** Findings about modules and registering; it grows. */
   readonly diagnostics: readonly Diagnostic[]
   /** Absolute: what decides which code the modules run. */
   readonly places: readonly string[]

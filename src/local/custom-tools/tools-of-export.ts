@@ -5,7 +5,7 @@ import { defineTool, toOutcome } from '../../tools/index.ts'
 /** Gives the tools of one agent. Throws when they cannot be used. */
 export type MakeTools = (services: Services) => readonly Tool[]
 
-/** What is wrong with a module: completes "the module … cannot be used: …". */
+/** The fault of a module: completes "the module … cannot be used: …". */
 export class ModuleFault extends Error {}
 
 /** One tool, several, a factory of services, or a class with `getTools()` and `execute(tool, args)`. Source: seed 002, "Custom Skills". */
@@ -68,7 +68,9 @@ function toolsOfObject(owner: ToolObject): readonly Tool[] {
   return (described as readonly Described[]).map((each) => {
     const { name, description, parameters } = withParameters(each)
     return defineTool({
-      ...{ name, description, parameters },
+      name,
+      description,
+      parameters,
       execute: async (args, context) => toOutcome(name, await owner.execute(name, args, context)),
     })
   })

@@ -8,7 +8,7 @@ import { kindOf, openDirectoryOnly, type OpenedFile, openWithoutWaiting } from '
 
 /** How often the fallback compares path and file; each round halves the chance of a racing attacker several times. */
 const ROUNDS = 8
-/** Of open(2) on x64 and arm64; Node does not name it. */
+/** A flag of open(2) on x64 and arm64; Node does not name it. */
 const O_PATH = 0o10000000
 
 /** How directories are held: `descriptors` where /proc/self/fd works, else `paths`, which can only read. */
@@ -68,7 +68,7 @@ export class Directory {
     return fstatSync(this.#fd)
   }
 
-  /** What a name is, without following it; undefined when it is not there. */
+  /** The entry of a name, without following it; undefined when it is not there. */
   look(name: string): Stats | undefined {
     checkName(name)
     return this.#try(name, (at) => lstatSync(at, { throwIfNoEntry: false }))

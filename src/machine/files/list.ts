@@ -6,7 +6,7 @@ import { createPace, type Pace } from './pace.ts'
 /** Names per call to the system. */
 const BATCH = 256
 
-/** What an entry is. `other` is a FIFO, a socket or a device. */
+/** Kind of an entry. `other` is a FIFO, a socket or a device. */
 export type Kind = 'file' | 'directory' | 'link' | 'other'
 
 /** An entry of a directory as it was listed. */

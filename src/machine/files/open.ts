@@ -59,7 +59,7 @@ function opened(fd: number): OpenedFile {
   }
 }
 
-/** What a file is, for a message. */
+/** Kind of a file, for a message. */
 export function kindOf(stats: Stats): string {
   if (stats.isFile()) return 'a regular file'
   if (stats.isDirectory()) return 'a directory'

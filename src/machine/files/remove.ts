@@ -13,11 +13,11 @@ const LARGE = 10_000
 const MAX_NAMED = 20
 const OWNER_ALL = 0o700
 
-/** What a removal did. */
+/** Result of a removal. */
 export interface Removed {
   /** Entries that are gone. */
   readonly entries: number
-  /** What could not be removed, the first twenty. */
+  /** Paths that could not be removed, the first twenty. */
   readonly failures: readonly FileError[]
   readonly stoppedBy: StoppedBy
   /** True when nothing is left. */
@@ -211,7 +211,7 @@ function openUp(directory: Directory, name: string): void {
     const mode = directory.look(name)?.mode ?? OWNER_ALL
     if ((mode & OWNER_ALL) !== OWNER_ALL) directory.setMode(name, OWNER_ALL)
   } catch (error) {
-    // Of another user: the attempt to remove what is in it shows whether we may.
+    // It belongs to another user: the attempt to remove what is in it shows whether we may.
     if (!isClosed(error)) throw error
   }
 }

@@ -10,7 +10,7 @@ import { openRoot, type RootOptions } from './root.ts'
 import { type StoppedBy, walk, type WalkOptions } from './walk.ts'
 import { appendFile, copyFile, type CopyOptions, writeFile, type WriteOptions } from './write.ts'
 
-/** What lies at a path. */
+/** The entry at a path. */
 export interface Entry {
   readonly kind: Kind
   /** Changes whenever content, mode or place changes; of a directory only with its mode. */
@@ -40,7 +40,7 @@ export interface TreeWrite extends Omit<WriteOptions, 'beforeRename'> {
   readonly bytes: Uint8Array
   /** Directories on the way that are missing are made, with mode 777 without the umask. */
   readonly makesParents?: boolean
-  /** What is new gets the owner of the directory that it is made in. Only root may give files away. */
+  /** New entries get the owner of the directory that they are made in. Only root may give files away. */
   readonly inheritsOwner?: boolean
   /** `Entry.stamp` of the file that is replaced. */
   readonly replaces?: string
@@ -76,7 +76,7 @@ export class Tree {
     return walk(this.#root, options)
   }
 
-  /** What lies at `path`; undefined when nothing does, or when the way to it is not made of directories. */
+  /** The entry at `path`; undefined when nothing does, or when the way to it is not made of directories. */
   entry(path: string): Entry | undefined {
     try {
       const { directory, name } = this.#around(path)
@@ -211,7 +211,7 @@ function makeOne(directory: Directory, name: string, { inheritsOwner }: { readon
   }
 }
 
-/** What a name in a directory is; undefined when it is not there. */
+/** The kind of a name in a directory; undefined when it is not there. */
 export function entryIn(directory: Directory, name: string): Entry | undefined {
   const found = directory.lookExactly(name)
   if (!found) return undefined

@@ -16,7 +16,7 @@ export interface Met {
   readonly siblings: readonly Named[]
 }
 
-/** What ends a walk before its end. Each is Infinity when not given. */
+/** Limits of a walk. Each is Infinity when not given. */
 export interface WalkLimits {
   readonly maxEntries?: number
   /** Levels of directories that are entered. */

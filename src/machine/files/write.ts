@@ -26,7 +26,7 @@ export function partState(name: string): 'no' | 'writing' | 'left' {
   return isOwnerGone(owner) ? 'left' : 'writing'
 }
 
-/** What a written file is like. */
+/** Mode and owner of a written file. */
 export interface WriteOptions {
   /** Permission bits. Default: those of the file that is replaced, else 666 without the umask. */
   readonly mode?: number
@@ -86,7 +86,7 @@ export async function appendFile(
   }
 }
 
-/** What the copy of a file is like. */
+/** Options of the copy of a file. */
 export interface CopyOptions {
   /** Permission bits. */
   readonly mode: number
@@ -163,7 +163,7 @@ function removeQuietly(directory: Directory, part: string): void {
   }
 }
 
-/** What a file that is to be replaced is like; undefined when there is none. */
+/** Attributes of a file that is to be replaced; undefined when there is none. */
 function replaceable(directory: Directory, name: string): { mode: number; owner: Owner } | undefined {
   const stats = directory.look(name)
   if (!stats) return undefined

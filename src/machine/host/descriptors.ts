@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, readdirSync, readFileSync } from 'node:fs'
 
-/** What a program gets above its three streams. */
+/** Descriptors of a program above its three streams. */
 export interface Covered {
   /** The rest of `stdio` of `spawn`. */
   readonly stdio: readonly (number | 'ignore')[]

@@ -9,12 +9,8 @@ export type FoundProgram =
 
 /** By absolute path, or by a name in the system's directories. A program that anyone can change must not be given our rights. */
 export async function findProgram(name: string): Promise<FoundProgram> {
-  const candidates = isAbsolute(name)
-    ? [name]
-    : name.includes('/')
-      ? []
-      : SYSTEM_PATH.map((directory) => join(directory, name))
-  for (const path of candidates) {
+  const directories = name.includes('/') ? [] : SYSTEM_PATH
+  for (const path of isAbsolute(name) ? [name] : directories.map((directory) => join(directory, name))) {
     try {
       await access(path, constants.X_OK)
       const real = await realpath(path)

@@ -40,7 +40,7 @@ export type ProgramResult =
       readonly type: 'failed'
       readonly reason: 'refused' | 'not-started' | 'time' | 'output'
       readonly why: string
-      /** What it had written when it was stopped. */
+      /** Its output until it was stopped. */
       readonly stdout?: Uint8Array
       readonly stderr?: Uint8Array
     }
@@ -90,7 +90,7 @@ function watch(child: Child, request: ProgramRequest): Promise<ProgramResult> {
   const stop = (failed?: Omit<Failed, 'type'>): void => {
     if (failed) stopped ??= { type: 'failed', ...failed }
     killGroup(child.pid)
-    // What left the group may still hold the pipes.
+    // A process that left the group may still hold the pipes.
     child.stdout.destroy()
     child.stderr.destroy()
   }

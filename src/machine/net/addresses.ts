@@ -2,7 +2,7 @@
 import { BlockList, isIP } from 'node:net'
 
 interface Range {
-  /** What the range is, for people. */
+  /** Name of the range, for people. */
   readonly what: string
   readonly subnets: readonly string[]
   /** A configured origin may have an address of it. */

@@ -7,11 +7,11 @@ import { abortError, type Run } from './deadline.ts'
 import { MESSAGES, netError } from './messages.ts'
 import { reasonOf } from './resolve.ts'
 
-/** What a request asks for; `deflate` is read as well. */
+/** Encodings that a request asks for; `deflate` is read as well. */
 export const ACCEPTED_ENCODINGS = 'gzip, br'
 const BODILESS = [204, 205, 304]
 
-/** What undoes the encoding of a response; undefined when it has none. Throws for an encoding that is unsupported. */
+/** The decoder of a response; undefined when it has none. Throws for an encoding that is unsupported. */
 export function decoderOf(response: IncomingMessage, method: string, origin: string): Transform | undefined {
   const encoding = (response.headers['content-encoding'] ?? '').trim().toLowerCase()
   if (method === 'HEAD' || BODILESS.includes(response.statusCode ?? 0)) return undefined
@@ -72,7 +72,7 @@ async function nextPart(
   }
 }
 
-/** What is sent is limited as well: compressed data can decode to nothing for ever. */
+/** The sent bytes are limited as well: compressed data can decode to nothing for ever. */
 function decodedWithin(response: IncomingMessage, decoder: Transform, run: Run): Readable {
   async function* limited(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     let size = 0

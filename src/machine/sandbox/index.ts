@@ -41,14 +41,14 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   throw sandboxError(REQUESTS.unknownKind((options as { kind: unknown }).kind))
 }
 
-/** As `createSandbox`, but nothing is loaded or made before the first command or skill; for programs that mostly look. */
+/** Like `createSandbox`, but nothing is loaded or made before the first command or skill; for programs that mostly look. */
 export function openSandbox(options: SandboxOptions): Sandbox {
   // The facts of the local sandbox follow from its options; another one has to be asked.
   const facts = options.kind === 'local' ? localFacts(withDefaults(options)) : undefined
   return new LazySandbox({ kind: options.kind, facts, open: () => createSandbox(options) })
 }
 
-/** What keeps commands from being confined here, with the command that fixes it; empty when a trial command ran well. */
+/** The reason why commands cannot be confined here, with the command that fixes it; empty when a trial command ran well. */
 export async function checkSandbox(options: SandboxOptions): Promise<readonly Diagnostic[]> {
   if (options.kind === 'none')
     return [

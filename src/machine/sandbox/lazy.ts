@@ -1,7 +1,7 @@
 import type { Diagnostic, TargetFacts } from '../../kernel/index.ts'
 import type { CommandRequest, CommandResult, PlacedSkill, Sandbox } from './sandbox.ts'
 
-/** What is needed to make the real one. */
+/** Options of the real one. */
 interface LazyParts {
   readonly kind: 'local' | 'none'
   /** Known without the sandbox, or asked of it. */

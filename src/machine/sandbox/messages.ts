@@ -15,7 +15,8 @@ type Facts<Names extends string> = Readonly<Record<Names, string>>
 type Fix = string | ReturnType<typeof commandFix>
 
 const row = (code: ErrorCode, message: string, fix: Fix): Message => ({
-  ...{ code, message },
+  code,
+  message,
   ...(typeof fix === 'string' ? { fix } : fix),
 })
 const invalid = (message: string, fix: string): Message => row('INVALID_ARGUMENT', message, fix)
@@ -26,7 +27,7 @@ export function sandboxError({ code, message, ...next }: Message, cause?: unknow
   return new NexusError(code, message, { ...next, ...(cause !== undefined && { cause }) })
 }
 
-/** What a caller asked for and cannot have. */
+/** Requests that a caller cannot have. */
 export const REQUESTS = {
   unknownKind: (kind: unknown) => invalid(`Nexus has no sandbox ${quoted(kind)}.`, 'Use local or none.'),
   noCommand: () => invalid('The command is empty.', 'Give a command line.'),
@@ -119,7 +120,7 @@ export const REQUESTS = {
 
 const NO_SPACE: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT'])
 
-/** What a command changed and the workspace did not get: one note each. Paths are relative to the workspace. */
+/** Changes of a command that the workspace did not get: one note each. Paths are relative to the workspace. */
 export const NOT_KEPT = {
   protectedChange: (path: string, protectedPath: string) =>
     `Nexus did not keep the change of ${path}: commands may not change ${protectedPath}. Make the change outside the sandbox.`,
@@ -156,7 +157,7 @@ export const NOT_KEPT = {
   all: (why: string) => `Nexus kept no change of the command: ${why}. Run: nexus doctor`,
 } as const
 
-/** What ends a sandbox, or a command in it. */
+/** Faults that end a sandbox, or a command in it. */
 export const FAILURES = {
   closed: () => row('SANDBOX_FAILED', 'The sandbox is closed.', 'Open a new one.'),
   closedUnderway: () =>

@@ -23,7 +23,7 @@ export interface Whole {
 }
 
 /**
- * What the limits leave of a workspace; undefined when they leave all of it. Throws PATH_OUTSIDE when they leave nothing to read.
+ * The parts of a workspace that the limits leave; undefined when they leave all of it. Throws PATH_OUTSIDE when they leave nothing to read.
  * An allowed path is never followed through a link in the workspace, where a command could have made it. What a blocked one leads to is closed too.
  */
 export function openPaths(whole: Whole, limits: PathLimits): OpenPaths | undefined {
@@ -35,7 +35,7 @@ export function openPaths(whole: Whole, limits: PathLimits): OpenPaths | undefin
     : { read, write, closed: closed.filter((place) => read.some((other) => holds(other, place))) }
 }
 
-/** What the limits leave of a directory; nothing when it is none of theirs. `closed` is also what no other list contains. */
+/** The parts of a directory that the limits leave; nothing when it is none of theirs. `closed` is also what no other list contains. */
 export function partsOf(whole: Whole, { readPaths, writePaths, blockedPaths = [] }: PathLimits): OpenPaths {
   const closed = outermost(blockedPaths.flatMap((path) => [...placeOf(whole, path), ...placeOf(whole, realPath(path))]))
   const isOpen = (place: string): boolean => !closed.some((other) => holds(other, place))
@@ -87,9 +87,11 @@ function realPath(path: string): string {
 }
 
 function both(some: readonly string[], others: readonly string[]): string[] {
-  return some.flatMap((one) =>
-    others.flatMap((other) => (holds(one, other) ? [other] : holds(other, one) ? [one] : [])),
-  )
+  const narrower = (one: string, other: string): string[] => {
+    if (holds(one, other)) return [other]
+    return holds(other, one) ? [one] : []
+  }
+  return some.flatMap((one) => others.flatMap((other) => narrower(one, other)))
 }
 
 function outermost(places: readonly string[]): string[] {

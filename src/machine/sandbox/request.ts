@@ -22,7 +22,7 @@ export interface CheckedRequest {
   readonly workspace: string
   /** Relative to the workspace; empty for the workspace itself. */
   readonly cwd: string
-  /** What the command may read and write of the workspace; undefined = all. */
+  /** The parts of the workspace that the command may read and write; undefined = all. */
   readonly paths: OpenPaths | undefined
   readonly env: Readonly<Record<string, string>>
   readonly timeoutMs: number

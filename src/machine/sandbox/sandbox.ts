@@ -1,7 +1,7 @@
 import type { Diagnostic, OnOutput, Skill, TargetFacts } from '../../kernel/index.ts'
 import type { PathLimits } from './open-paths.ts'
 
-/** What a command is given. Nothing of the host's environment is added to `env`. */
+/** The input of a command. Nothing of the host's environment is added to `env`. */
 export interface CommandRequest {
   /** A bash command line; at most 100,000 bytes. */
   readonly command: string
@@ -13,7 +13,7 @@ export interface CommandRequest {
   readonly env?: Readonly<Record<string, string>> | undefined
   /** Host names that the command may reach, as `CallLimits` has them; absent = all that this sandbox opens. `local` opens none. */
   readonly networkDomains?: readonly string[]
-  /** What of `workspace` the command may read and write, as `CallLimits` has it; absent = all. A sandbox that cannot narrow it runs nothing. */
+  /** The parts of `workspace` that the command may read and write, in the form of `CallLimits`; absent = all. A sandbox that cannot narrow it runs nothing. */
   readonly paths?: PathLimits | undefined
   /** Default 30,000. At the end: SIGTERM to the command, 2 s, then everything in its namespace is killed. */
   readonly timeoutMs?: number
@@ -63,9 +63,9 @@ export interface PlacedSkill {
 /** Where commands run. One instance serves one project. */
 export interface Sandbox {
   readonly kind: 'local' | 'none' | 'e2b' | 'scripted'
-  /** What was found and put right when the sandbox was made: commands of an earlier process that was killed. */
+  /** Repairs when the sandbox was made: commands of an earlier process that was killed. */
   readonly diagnostics?: readonly Diagnostic[]
-  /** What gating may rely on. Never starts a command, and works where commands cannot be confined. */
+  /** Facts that gating may rely on. Never starts a command, and works where commands cannot be confined. */
   facts(): Promise<TargetFacts>
   /** Makes a skill's files visible to commands; the same content is placed once. */
   place(skill: Skill, signal?: AbortSignal): Promise<PlacedSkill>

@@ -1,7 +1,7 @@
 import { codeOf, FileError } from '../files/index.ts'
 import { type ErrorCode, NexusError, shellWord } from '../../kernel/index.ts'
 
-/** What a failure is for those who asked for a file of a skill. Not in it: what makes the skill unusable. */
+/** The sentence of a failure for those who asked for a file of a skill. Not in it: what makes the skill unusable. */
 const CODES: Readonly<Record<string, ErrorCode>> = {
   EAGAIN: 'PATH_OUTSIDE',
   EFBIG: 'LIMIT_EXCEEDED',

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs'
 import type { FileStamp } from '../../kernel/index.ts'
 
-/** What a file was when it was read: another one has other values. */
+/** Identity of a file when it was read: another one has other values. */
 export function stampOf(stats: Stats): FileStamp {
   return { mtimeMs: stats.mtimeMs, size: stats.size, inode: stats.ino }
 }

@@ -54,7 +54,7 @@ export type WalkedFile = Omit<ManifestEntry, 'sha256'> & { readonly sha256?: str
 export interface Walked {
   readonly files: readonly WalkedFile[]
   readonly leftOut: readonly LeftOut[]
-  /** What ended the walk; what was met until then counts. */
+  /** The fault that ended the walk; files met until then count. */
   readonly problem?: NexusError
 }
 
@@ -83,7 +83,9 @@ interface Walk extends Pick<WalkOptions, 'contents' | 'openSkillFile'> {
 export async function walkFiles(directory: string, options: WalkOptions): Promise<Walked> {
   const { contents, openSkillFile } = options
   const walk: Walk = {
-    ...{ root: directory, contents, openSkillFile },
+    root: directory,
+    contents,
+    openSkillFile,
     limits: { ...MANIFEST_LIMITS, ...options.limits },
     pace: createPace(options.signal),
     files: [],
@@ -142,7 +144,7 @@ interface Met {
 async function addFile(walk: Walk, met: Met): Promise<void> {
   countOne(walk)
   const { path, stats } = met
-  // Who may read it all can, so that it need not be opened to find out.
+  // Readable for all, so it need not be opened to find out.
   if (!walk.contents && stats && (stats.mode & READABLE_BY_ALL) === READABLE_BY_ALL) return addSize(walk, path, stats)
   const file = met.open()
   try {

@@ -33,7 +33,7 @@ export function registerBuiltins(registry: Registry): void {
   if (services.get(WEB)?.search) add(registry, { web_search: createWebSearchTool })
 }
 
-/** What a policy may name although no tool has been made yet. */
+/** Tools that a policy may name before they are made. */
 export const BUILTIN_TOOLS: readonly Pick<Tool, 'name' | 'options'>[] = [
   { name: 'load_skill' },
   { name: 'read_skill_file' },

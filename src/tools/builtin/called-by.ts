@@ -7,7 +7,7 @@ export const CALLED_BY = {
   description: 'Only when the instructions of a loaded skill ask for this one: the name of that skill',
 } as const
 
-/** What a loader needs to know of who asks, and in which turn. */
+/** Options that say to a loader who asks, and in which turn. */
 export function callingOptions(args: JsonObject, context: ToolContext): LoadOptions {
   const { agentId, sessionId, turnId, signal, agreedRevision } = context
   const calledBy = typeof args.called_by === 'string' ? args.called_by : ''

@@ -5,7 +5,7 @@ import type { CommandRequest } from '../../machine/sandbox/index.ts'
 import { COMMANDS, failedBy } from '../messages.ts'
 import { SANDBOX, WORKSPACE } from '../services.ts'
 
-/** What of a command's request says where it works. */
+/** The part of a command's request that says where it works. */
 export interface CommandPlace extends Pick<CommandRequest, 'workspace' | 'paths' | 'networkDomains'> {
   readonly type: 'place'
   /** Relative to `workspace`. */
@@ -25,7 +25,7 @@ export function commandPlace(
   if (start === '..' || start.startsWith(`..${sep}`) || isAbsolute(start))
     return failedBy('ACCESS_DENIED', COMMANDS.cwdOutside(cwd))
   const narrowed = narrowing(limits)
-  if (services.get(SANDBOX)?.kind === 'none' && Object.keys(narrowed).length > 0)
+  if (services.get(SANDBOX)?.kind === 'none' && (narrowed.paths || narrowed.networkDomains))
     return failedBy('PERMISSION_DENIED', COMMANDS.unconfined())
   return { type: 'place', workspace, cwd: start || '.', ...narrowed }
 }
@@ -37,11 +37,6 @@ function narrowing({
   blockedPaths,
   networkDomains,
 }: CallLimits): Pick<CommandPlace, 'paths' | 'networkDomains'> {
-  const paths = {
-    ...(readPaths && { readPaths }),
-    ...(writePaths && { writePaths }),
-    ...(blockedPaths && { blockedPaths }),
-  }
   const isLimit = blockedPaths !== undefined || ![readPaths, writePaths].every((list) => list?.includes('/') ?? true)
-  return { ...(isLimit && { paths }), ...(networkDomains && { networkDomains }) }
+  return { paths: isLimit ? { readPaths, writePaths, blockedPaths } : undefined, networkDomains }
 }

@@ -60,7 +60,7 @@ async function edit(
   if (changed.type === 'failed') return changed
   const hasMark = Buffer.from(found.bytes.subarray(0, 3)).equals(BYTE_ORDER_MARK)
   const bytes = Buffer.concat([hasMark ? BYTE_ORDER_MARK : Buffer.alloc(0), Buffer.from(changed.text)])
-  await tree.write(path, { bytes, pace: paceOf(signal), ...(replaces !== undefined && { replaces }) })
+  await tree.write(path, { bytes, pace: paceOf(signal), replaces })
   const diff = await differenceOf(found.text, changed.text, redact)
   const data = { path: name, applied: true, replacements: changed.count, diff }
   return succeeded(`${PATHS.edited(given, changed.count)}\n\n${diff}`, data, { path: absolute })
@@ -106,7 +106,7 @@ const DIFF_LIMITS: OutcomeLimits = { maxLines: 400, maxBytes: 20_000 }
 /** Beyond, a difference does not help a reader, and finding it takes long. */
 const MAX_CHANGED_LINES = 2_000
 
-/** As a unified diff without its head, the beginning of a long one. */
+/** A unified diff without its head; of a long one the beginning. */
 async function differenceOf(before: string, after: string, redact: RedactText = (text) => text): Promise<string> {
   const { structuredPatch } = await import('diff')
   const found = structuredPatch('', '', before, after, '', '', { context: 3, maxEditLength: MAX_CHANGED_LINES })

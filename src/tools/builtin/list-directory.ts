@@ -8,7 +8,7 @@ import { failedBy, READS } from '../messages.ts'
 /** Entries that are read of one directory, and of those that are shown at once. */
 const MAX_READ = 10_000
 const MAX_SHOWN = 1_000
-/** Of the rows of one answer, as JSON: the text has each once more. */
+/** Byte limit of the rows as JSON; the text repeats them. */
 const MAX_BYTES = 45_000
 
 /** `list_directory{path=".", offset?}` → `{path, items: [{name, type, size}]}`, by name. Source: contracts §3.2; `offset` is ours. */
@@ -58,7 +58,7 @@ async function list(at: OpenPath, offset: number, signal: AbortSignal): Promise<
   }
 }
 
-/** As `toTruncation`, with an entry for a line. */
+/** Like `toTruncation`, with an entry for a line. */
 function truncationOf(items: readonly Item[], entries: readonly Named[]): JsonObject {
   const limits = { max_lines: MAX_SHOWN, max_bytes: MAX_BYTES }
   return {

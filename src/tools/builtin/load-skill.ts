@@ -105,7 +105,7 @@ function filesIn(files: readonly LoadedFile[], folder: string | undefined): read
   return files.filter(({ path }) => !SECTIONS.some(([, known]) => known !== undefined && path.startsWith(`${known}/`)))
 }
 
-/** As it is when that cannot be misread, else as JSON: the name of a file must not read as a part of the list. */
+/** Plain when it cannot be misread, else JSON: the name of a file must not read as a part of the list. */
 function shownPath(path: string): string {
   return /^[\p{L}\p{M}\p{N}._+@/-]+(?: [\p{L}\p{M}\p{N}._+@/-]+)*$/u.test(path) && path.length <= MAX_PATH_CHARS
     ? path

@@ -91,7 +91,7 @@ function parametersOf(maxSeconds: number, hasSkills: boolean): JsonObject {
   }
 }
 
-/** What the model has to know before its first command: system, directory, and what commands cannot reach. */
+/** The description names what a model needs before its first command: system, directory, and what commands cannot reach. */
 function describe(services: Services, defaultSeconds: number): string {
   const sandbox = services.get(SANDBOX)
   const target = services.get(TARGET)

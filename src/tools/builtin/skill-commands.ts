@@ -112,13 +112,13 @@ export function provideCommands(services: Services, parts: CommandServices): voi
       const skills = loaded.map(({ address }) => skillOf(address)).filter((each) => each !== undefined)
       return {
         type: 'owned',
-        ...(skill && { address: catalog.addressOf(skill) }),
+        address: skill && catalog.addressOf(skill),
         env: skill ? await variables.valuesFor(skill, context.signal) : {},
         findings: await oldRevisions(named, catalog),
         notGiven: (ended) => variables.notGiven(ended, skill, skills),
         skillDirectories: loaded.map(({ address, baseDir }) => {
           const of = skillOf(address)
-          return { path: baseDir, ...(of && { name: catalog.callName(of), original: of.directory }) }
+          return { path: baseDir, name: of && catalog.callName(of), original: of?.directory }
         }),
       }
     },

@@ -38,7 +38,7 @@ export function toNotedMessage({ message, data }: Failed): string {
   return [message, ...notes.map((note) => `Note: ${String(note)}`)].join('\n')
 }
 
-/** What a model should do after a failure: its own fix, else what fits every failure of that kind. */
+/** The next step after a failure: its own fix, else what fits every failure of that kind. */
 function nextStep({ code, fix }: Pick<Failed, 'code' | 'fix'>): string {
   return fix ?? NEXT_STEPS[code]
 }

@@ -45,6 +45,11 @@ export function toSuccessOutputError(outcome: Outcome): SuccessOutputError {
     : { success: true, output: toModelText(outcome), error: null }
 }
 
+const STATUSES: ReadonlyMap<string, 'canceled' | 'timeout'> = new Map([
+  ['CANCELLED', 'canceled'],
+  ['TIMEOUT', 'timeout'],
+])
+
 /** An outcome in the form of seed 004; `source` names who failed, normally the tool. */
 export function toStatusResult(outcome: Outcome, { source = 'tool' }: { readonly source?: string } = {}): StatusResult {
   if (outcome.type !== 'failed') {
@@ -54,7 +59,7 @@ export function toStatusResult(outcome: Outcome, { source = 'tool' }: { readonly
   const { code, http } = SERVICE_CODES[outcome.code]
   const retryable = http >= 503
   const message = outcome.fix === undefined ? outcome.message : toErrorText(outcome)
-  const status = outcome.code === 'CANCELLED' ? 'canceled' : outcome.code === 'TIMEOUT' ? 'timeout' : 'failed'
+  const status = STATUSES.get(outcome.code) ?? 'failed'
   return {
     status,
     result: {
@@ -68,7 +73,7 @@ export function toStatusResult(outcome: Outcome, { source = 'tool' }: { readonly
 }
 
 /**
- * What a tool returned, as an outcome: an outcome, plain text, or the forms of seeds 000 and 002. Anything else is an
+ * The returned value of a tool as an outcome: an outcome, plain text, or the forms of seeds 000 and 002. Anything else is an
  * INTERNAL_ERROR that names what the tool's author must return.
  */
 export function toOutcome(toolName: string, value: unknown): Outcome {

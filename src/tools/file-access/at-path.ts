@@ -23,7 +23,7 @@ export interface OpenPath {
   readonly tree: Tree
   /** Relative to the tree; `''` is its root. */
   readonly path: string
-  /** As the model gave it. */
+  /** The text that the model gave. */
   readonly given: string
   /** Relative to the workspace when it is in it, else absolute. */
   readonly name: string
@@ -32,7 +32,7 @@ export interface OpenPath {
   readonly settings: FileSettings
 }
 
-/** What is done with a path. */
+/** One use of a path. */
 export interface PathUse {
   readonly given: string
   readonly context: Pick<ToolContext, 'limits' | 'signal'>
@@ -54,7 +54,7 @@ export function isFileTool(tool: string): tool is FileTool {
   return Object.hasOwn(USES, tool)
 }
 
-/** What a file tool does with the path in its arguments. */
+/** Runs a file tool's step at the path in its arguments. */
 export function pathUse(tool: FileTool, { path = '.' }: JsonObject, context: PathUse['context']): PathUse {
   return { ...USES[tool], given: String(path), context }
 }
@@ -67,7 +67,7 @@ export function atPath(services: Services, use: PathUse, step: Step): Promise<Ou
   )
 }
 
-/** What a step at a path would meet before its file is opened. Nothing is read, changed or locked. */
+/** Checks a path as a step would before its file is opened. Nothing is read, changed or locked. */
 export function lookAtPath(services: Services, use: PathUse): Promise<Outcome> {
   const look = async ({ tree, path, absolute }: OpenPath): Promise<Outcome> => {
     const kinds = path.split('/').map((_, index, names) => tree.entry(names.slice(0, index + 1).join('/'))?.kind)

@@ -2,7 +2,7 @@
 import { posix } from 'node:path'
 import { PATHS, type Refused } from './messages.ts'
 
-/** What texts are relative to. */
+/** Directories that texts are relative to. */
 export interface Bases {
   /** Absolute. */
   readonly workspace: string
@@ -10,7 +10,7 @@ export interface Bases {
   readonly home?: string | undefined
 }
 
-/** Of a path that a system opens. */
+/** The longest path that a system opens. */
 const MAX_BYTES = 4_096
 const URL_START = /^[a-z][a-z0-9+.-]*:\/\//i
 const DRIVE = /^[a-z]:[\\/]/i

@@ -12,7 +12,7 @@ export interface Refused {
 const refused = (why: string, fix?: string): Refused => ({ type: 'refused', why, ...(fix !== undefined && { fix }) })
 const listed = (paths: readonly string[]): string => paths.map(toSafeLine).join(', ')
 
-/** What becomes of a path that a model gave. Texts without a fix, and the first words of the others: contracts §1.6, §1.8, §3.2. */
+/** Sentences about a path that a model gave. Texts without a fix, and the first words of the others: contracts §1.6, §1.8, §3.2. */
 export const PATHS = {
   none: () => words('No path provided'),
   violation: (path: string, { why, fix }: Refused) =>

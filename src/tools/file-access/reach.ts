@@ -16,7 +16,7 @@ export interface Reached {
   readonly isInWorkspace: boolean
 }
 
-/** Who asks for what. */
+/** The limits of the call that asks for a path. */
 export interface Asking {
   readonly workspace: string
   /** Without `readPaths` the workspace is allowed, and nothing else. */
@@ -56,7 +56,7 @@ function searchRoots(work: Whole | undefined, readPaths: readonly string[]): rea
   return [work, ...others.map(wholeOf)].filter((each) => each !== undefined)
 }
 
-/** What is closed to every agent. */
+/** The reason why a path is closed to every agent. */
 function closedReason(real: string, privatePaths: readonly string[]): Refused | undefined {
   if (KERNEL.some((place) => holdsPath(place, real))) return PATHS.kernel()
   return KEYS.test(real) || privatePaths.some((place) => holdsPath(place, real)) ? PATHS.private() : undefined

@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonValue } from '../../kernel/index.ts'
 import type { NetRequest } from '../../machine/net/index.ts'
 
-/** Who answers web_search. */
+/** The service that answers web_search. */
 export interface SearchSettings {
   readonly provider: 'brave' | 'searxng'
   /** With searxng its address, which may be private; with brave another address of the same interface. */

@@ -12,13 +12,13 @@ const MAX_LOOKED_AT = 2_000_000
 /** Looks, when directories that were closed had to be opened; each level that was closed takes one. */
 const MAX_ROUNDS = 64
 
-/** What is removed by then is gone; the rest has lost its name, which is what counts. */
+/** The time for removing; the rest has lost its name, which is enough. */
 const MAX_REMOVAL_MS = 60_000
 const MAX_NAME_BYTES = 255
 /** A file tool has the lock for milliseconds, and the runner must end soon. */
 const WAIT = { maxWaitMs: 5_000 }
 
-/** What was true of a workspace before the command, and is put right after it. */
+/** State of a workspace before the command, which is restored after it. */
 export interface Guarded {
   /** Real path. */
   readonly workspace: string
@@ -81,10 +81,11 @@ async function removeAll(tree: Tree, before: Guarded, { options, notes }: How): 
       repositories: before.repositories,
       maxEntries: options.maxEntries ?? MAX_LOOKED_AT,
       onFound: async (path) => {
-        // What was in a closed directory before is perhaps the user's own.
+        // A file in a directory that was closed before may be the user's own.
         // A file that completes a repository may have been there under the same name.
         const mayBeOld = before.closed.some((directory) => path.startsWith(`${directory}/`)) || isGitMark(path)
-        const kept = options.keepsAside ? CUT_OFF : mayBeOld ? PERHAPS_OLD : undefined
+        const old = mayBeOld ? PERHAPS_OLD : undefined
+        const kept = options.keepsAside ? CUT_OFF : old
         if (!known.has(path)) notes.push(await takeAway(tree, path, kept))
         known.add(path)
       },

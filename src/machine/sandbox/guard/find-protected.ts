@@ -9,7 +9,7 @@ import { type Exists, isGitMark, isRepository, type Protection } from './protect
  */
 export const MAX_PATH = 4_096
 
-/** What a search for protected places found. */
+/** Result of a search for protected places. */
 export interface ProtectedFound {
   /** Outermost protected places. */
   readonly found: string[]
@@ -63,7 +63,7 @@ class Search {
     const stoppedBy = await this.#tree.walk({
       maxEntries,
       pace: paceOf(signal),
-      // What completes a repository comes first: without it the rest is plain again.
+      // Files that complete a repository come first: without them the rest is plain again.
       order: (a, b) => Number(isGitMark(b.name)) - Number(isGitMark(a.name)),
       visit: (met) => this.#visit(met),
       onClosed: (path, error) => this.#noteClosed(path, error),

@@ -7,7 +7,7 @@ import { bytesOf, codeOf, nameOf, readSmall } from '../../files/index.ts'
 /** Most bytes of a git configuration that is read. */
 const MAX_BYTES = 256 * 1024
 
-/** What git would not read either, or is not a configuration. */
+/** Errors of files that git would not read either, or that are no configuration. */
 const UNREADABLE = ['ENOENT', 'EACCES', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EFBIG']
 
 const CONFIGURATION = /^config(?:\.worktree)?$/
@@ -19,7 +19,7 @@ const RUNS =
 /** Keys whose values are paths of their own. */
 const IS_PATH = /\b(?:hookspath|templatedir|path)\s*=/i
 
-/** As many links as the system follows on one way. */
+/** The number of links that the system follows on one way. */
 const MAX_LINKS = 40
 /** Configurations that one includes. */
 const MAX_INCLUDED = 50
@@ -58,13 +58,15 @@ export function wayOf(path: string): string[] {
     const next = `${at === '/' ? '' : at}/${part}`
     const text = linkText(next)
     if (text === MISSING) return [...way, next]
-    if (text !== undefined) {
-      way.push(next)
-      // It leads in a circle, so nothing acts upon its end.
-      if (way.length > MAX_LINKS) return way
-      ahead.unshift(...text.split('/'))
+    if (text === undefined) {
+      at = next
+      continue
     }
-    at = text === undefined ? next : text.startsWith('/') ? '' : at
+    way.push(next)
+    // It leads in a circle, so nothing acts upon its end.
+    if (way.length > MAX_LINKS) return way
+    ahead.unshift(...text.split('/'))
+    if (text.startsWith('/')) at = ''
   }
   return [...way, at]
 }
@@ -96,7 +98,7 @@ function inRepository(file: string, workspace: string): Configuration {
   return { file, roots: [...new Set([git, posix.dirname(git), workspace, ...worktrees])] }
 }
 
-/** What git in the workspace reads from outside of it: the user's settings, and those of the repository that the workspace is a part or a worktree of. */
+/** Files outside the workspace that git in it reads: the user's settings, and those of the repository that the workspace is a part or a worktree of. */
 function outsideOf(workspace: string): Configuration[] {
   const top = [...above(workspace)].find((directory) => existsSync(`${directory}/.git`))
   const files = [`${homedir()}/.gitconfig`, `${homedir()}/.config/git/config`, '/etc/gitconfig']

@@ -28,7 +28,7 @@ export function hasJournals(directory: string): boolean {
   return listJournals(directory).length > 0
 }
 
-/** What was true before the commands that work in a workspace now, by the entries of these directories. */
+/** State before the commands that work in a workspace now, by the entries of these directories. */
 export function guardedIn(directories: readonly string[], workspace: string): Guarded[] {
   const all = directories.flatMap(listJournals).map(readJournal)
   return all.filter((guarded) => guarded?.workspace === workspace) as Guarded[]
@@ -47,7 +47,7 @@ export async function replayJournals(directory: string, options: CleanOptions = 
   return recovered
 }
 
-/** What was put right in one workspace. */
+/** Repairs in one workspace. */
 export interface Recovered {
   readonly workspace: string
   readonly notes: readonly string[]

@@ -1,7 +1,7 @@
 /** protected-names: names that programs of the host act upon by themselves, each group with the reason. Commands never change them. */
 
 interface Group {
-  /** What happens on the host because of such a file. */
+  /** The effect of such a file on the host. */
   readonly why: string
   /** Lower case; each applies wherever it is, with all below it. */
   readonly names: readonly string[]
@@ -94,5 +94,5 @@ export const BELOW: readonly (readonly [directory: string, name: string])[] = [
   ['.gitlab', 'duo'],
 ]
 
-/** What agent clients load or start in a hidden directory of their own (`.github/skills`, `.any-client/mcp.json`), whatever it is called. */
+/** Names that agent clients load or start in a hidden directory of their own (`.github/skills`, `.any-client/mcp.json`), whatever it is called. */
 export const OF_CLIENTS: ReadonlySet<string> = new Set(['skills', 'agents', 'hooks', 'mcp.json', 'mcp_servers.json'])

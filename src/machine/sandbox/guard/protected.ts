@@ -1,13 +1,13 @@
 /** protected: the places in a workspace that commands may not change, because the host acts upon them by itself. Pure. */
 import { BELOW, ENDINGS, FORMS, NAMES, OF_CLIENTS } from './protected-names.ts'
 
-/** What decides inside a git directory which programs git starts, or where it takes that from. */
+/** Files in a git directory that decide which programs git starts, or where it takes that from. */
 const GIT_STEERING: ReadonlySet<string> = new Set(['hooks', 'config', 'config.worktree', 'commondir', 'gitdir'])
 
 /** Parts of a git directory that hold only data, under any name. */
 const GIT_DATA: ReadonlySet<string> = new Set(['objects', 'refs', 'logs'])
 
-/** What makes a directory a repository for git, in the order in which it looks. */
+/** Files that make a directory a repository, in the order in which git looks. */
 const GIT_MARKS: readonly string[] = ['head', 'objects', 'refs']
 
 /** Where the skills of the workspace are. A command that could write there would add skills, with the secrets of a name. */
@@ -16,7 +16,7 @@ const SKILL_ROOT = 'skills'
 /** How the protection asks for the rest of the workspace: is there an entry at this path? */
 export type Exists = (path: string) => boolean
 
-/** What is protected in one workspace besides the names. It is written into journals, so it is plain data. */
+/** Protected places of one workspace besides the names. They are written into journals, so they are plain data. */
 export interface ProtectedPlaces {
   /** Paths in the workspace that are protected with all below them, such as Nexus itself where it is installed there. */
   readonly paths: readonly string[]
@@ -24,7 +24,7 @@ export interface ProtectedPlaces {
   readonly writable: readonly string[]
 }
 
-/** What is protected besides the names in any workspace. */
+/** Protected places of any workspace, besides the names. */
 export interface Protecting {
   /** Absolute. */
   readonly protectedPaths: readonly string[]
@@ -38,7 +38,7 @@ export function placesIn(workspace: string, { protectedPaths, writableNames }: P
   return { paths: inside.map((path) => path.slice(above.length)), writable: writableNames }
 }
 
-/** What the rest of the workspace holds. */
+/** Facts about the rest of the workspace. */
 export interface Surroundings {
   readonly exists: Exists
   /** Whether a directory was a repository before the command. */
@@ -93,7 +93,7 @@ export class Protection {
   }
 }
 
-/** Of a relative path, the outermost first. */
+/** Directories of a relative path, the outermost first. */
 export function directoriesAbove(path: string): string[] {
   const parts = path.split('/')
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'))
@@ -109,7 +109,7 @@ interface At {
 
 function steersGit({ parts, lower, index, kind, around }: At): boolean {
   const name = lower[index] ?? ''
-  // As a file or a link `.git` says where the repository is: any directory with a configuration of its own.
+  // A file or a link `.git` says where the repository is: any directory with a configuration of its own.
   if (name === '.git') return kind !== 'directory'
   if (!GIT_STEERING.has(name) && !GIT_MARKS.includes(name)) return false
   const git = lower.lastIndexOf('.git', index - 1)
@@ -119,7 +119,7 @@ function steersGit({ parts, lower, index, kind, around }: At): boolean {
   if (isBelowGit && !isBelowData) return GIT_STEERING.has(name)
   const directory = parts.slice(0, index)
   if (!isRepository(directory, around.exists)) return false
-  // What completes a repository is refused: the configuration in it may have been a plain file before.
+  // A file that completes a repository is refused: the configuration in it may have been a plain file before.
   return GIT_STEERING.has(name) || !around.wasRepository(directory.join('/'))
 }
 

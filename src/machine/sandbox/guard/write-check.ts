@@ -8,7 +8,7 @@ import { isRepository, type ProtectedPlaces, Protection, type Surroundings } fro
 /** Entries that are searched for links and configurations that lead elsewhere: as many as a workspace may have files. */
 const MAX_LOOKED_AT = 20_000
 
-/** What is written, and where. */
+/** A write and its place. */
 export interface Written {
   /** Opened at its real path. */
   readonly tree: Tree
@@ -45,7 +45,7 @@ async function leadingPlaces(tree: Tree, protection: Protection): Promise<string
       if (mayLead(path, kind) && protection.placeOf(path, kind, around) !== undefined) leading.push(path)
       return name !== 'node_modules'
     },
-    // What we cannot read leads nowhere for us.
+    // A link that we cannot read leads nowhere for us.
     onClosed: () => undefined,
   })
   return leading

@@ -6,7 +6,7 @@ import { contains } from '../request.ts'
 import { SYSTEM_PATH } from '../../host/index.ts'
 import type { LocalSettings } from './options.ts'
 
-/** What every command may read. Absent ones are left out. */
+/** Directories that every command may read. Absent ones are left out. */
 export const READABLE = ['/usr', '/etc', '/lib', '/lib64', '/bin', '/sbin']
 
 /** Variables that every command gets. `bin` is the directory of the staged node. */
@@ -58,7 +58,8 @@ function canRun(path: string, identity: { readonly uid: number; readonly gid: nu
   if (found === undefined || !found.isFile()) return false
   try {
     const real = realpathSync.native(path)
-    const bit = found.uid === identity.uid ? 0o100 : found.gid === identity.gid ? 0o010 : 0o001
+    const shared = found.gid === identity.gid ? 0o010 : 0o001
+    const bit = found.uid === identity.uid ? 0o100 : shared
     return (found.mode & bit) !== 0 && READABLE.some((directory) => contains(directory, real))
   } catch {
     // Absent, or on a way that cannot be followed: not there for commands either.

@@ -52,7 +52,7 @@ export function checkLocalWorkspace(workspace: string, options: LocalOptions): v
 }
 
 /** How much of each stream the runner passes on. */
-function sentBytes({ onBytes, onOutput, maxLiveBytes, maxOutputBytes }: CheckedRequest): number {
+function streamLimit({ onBytes, onOutput, maxLiveBytes, maxOutputBytes }: CheckedRequest): number {
   if (onBytes) return Number.MAX_SAFE_INTEGER
   return onOutput ? maxLiveBytes : maxOutputBytes
 }
@@ -72,13 +72,13 @@ class LocalSandbox implements Sandbox {
   readonly #closing = new AbortController()
   #state: ProjectState | undefined
   #running: Promise<Running> | undefined
-  /** What was put right since the last result. */
+  /** Repairs since the last result. */
   #notes: string[] = []
 
   constructor(settings: LocalSettings, diagnostics: readonly Diagnostic[]) {
     this.#settings = settings
     this.diagnostics = diagnostics
-    // Who opens the sandbox only with its first command sees them with its result.
+    // A program that opens the sandbox with its first command sees them with its result.
     this.#note(diagnostics)
   }
 
@@ -155,7 +155,7 @@ class LocalSandbox implements Sandbox {
           stdin: checked.stdin,
           timeoutMs: checked.timeoutMs,
           graceMs: GRACE_MS,
-          maxOutputBytes: sentBytes(checked),
+          maxOutputBytes: streamLimit(checked),
         },
         { signal, onBytes: (stream, bytes) => output.add(stream, bytes) },
       )

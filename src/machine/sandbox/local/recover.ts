@@ -43,7 +43,7 @@ export async function recoverDead(settings: Pick<LocalSettings, 'stateDir' | 'pr
   return findings
 }
 
-/** What time does not allow is left for the next start. What cannot be removed gets another name, so that no later start tries again. */
+/** The next start does the rest when the time is up. A directory that cannot be removed gets another name, so that no later start tries again. */
 async function clear(directory: string, maxMs: number): Promise<Diagnostic[]> {
   const { failures } = await tryRemoveTree(directory, { maxMs })
   const [failure] = failures

@@ -54,7 +54,7 @@ export function ensureStage(stages: string): Stage {
   return { directory, bin, node: join(bin, 'node'), runner: join(directory, 'sandbox', 'runner', source.main) }
 }
 
-/** What the runner is made of, from the folder of the rooms; it imports nothing else of ours. The stage has the same folders. */
+/** Files of the runner, below `src`; it imports nothing else of ours. The stage has the same folders. */
 const FOLDERS = ['sandbox/runner', 'sandbox/guard', 'files'] as const
 
 interface Source {
@@ -109,7 +109,7 @@ function build(part: string, source: Source): void {
   stageNode(join(part, 'bin', 'node'))
   for (const file of runnerFiles(source.rooms)) copyFileSync(join(source.rooms, file), join(part, file))
   writeFileSync(join(part, 'package.json'), '{"type":"module"}\n')
-  // What the runner imports of the library needs nothing but node itself: its dependencies stay where they are.
+  // The files of the library that the runner imports need nothing but node itself: its dependencies stay where they are.
   copyFileSync(join(source.library, 'package.json'), join(library, 'package.json'))
   cpSync(join(source.library, 'dist'), join(library, 'dist'), {
     recursive: true,

@@ -21,7 +21,7 @@ import { cannotDrop } from './unavailable.ts'
 /** Projects that one machine can hold; also keeps the uids inside a known range. */
 const MAX_PROJECTS = 10_000
 
-/** Who commands run as. Not root: ourselves. */
+/** Uid and gid of commands; our own unless we are root. */
 export interface Identity {
   readonly uid: number
   readonly gid: number

@@ -5,7 +5,7 @@ import { errorCode, type NexusError } from '../../../kernel/index.ts'
 import { sandboxError, UNAVAILABLE } from '../messages.ts'
 import type { LocalSettings } from './options.ts'
 
-/** What the library calls, and the package of the same name on Debian, Fedora, Alpine and Arch alike. */
+/** Programs that the library calls, and packages of the same name on Debian, Fedora, Alpine and Arch alike. */
 const PROGRAMS = [
   { name: 'bwrap', package: 'bubblewrap' },
   { name: 'socat', package: 'socat' },

@@ -5,7 +5,7 @@ import { holds, type OpenPaths } from '../open-paths.ts'
 import type { Seen } from '../runner/protocol.ts'
 
 /**
- * What is mounted, in this order. `directory` is the mirror, in which no command runs now: what is found there is mounted.
+ * The mounts, in this order. `directory` is the mirror, in which no command runs now: what is found there is mounted.
  * A place that does not exist, or to which a link leads, is not opened; `missing` names those that could have been written.
  */
 export function viewOf(directory: string, open: OpenPaths): { readonly view: Seen[]; readonly missing: string[] } {

@@ -36,34 +36,36 @@ const NONE: ProtectedPlaces = { paths: [], writable: [] }
 /** A workspace that a command can work in now. */
 export interface Entered {
   readonly mount: Mount
-  /** What the command sees of it; absent = all. */
+  /** The parts that the command sees; absent = all. */
   readonly view?: readonly Seen[]
   /** Dependency directories in it that are the workspace's own, read-only. */
   readonly bound?: readonly string[]
   /** Absolute paths that stay read-only. */
   readonly readOnly: readonly string[]
-  /** What the runner puts right after the command; absent where the command cannot reach the workspace itself. */
+  /** Repairs that the runner makes after the command; absent where the command cannot reach the workspace itself. */
   readonly guard?: Guarded
   /** Takes the changes back, in at most `maxMs`; returns what the caller should know. Call it exactly once. */
   leave(maxMs: number): Promise<string[]>
 }
 
+function workspaceFault(workspace: string, stateDir: string): string | undefined {
+  if (workspace === '/tmp' || SYSTEM_PLACES.some((place) => contains(place, workspace) || contains(workspace, place)))
+    return 'is a system directory'
+  if (homesOfUser().some((home) => contains(workspace, home)))
+    return 'contains your whole home directory, with its keys and settings'
+  const overlaps = contains(workspace, stateDir) || contains(stateDir, workspace)
+  return overlaps ? 'overlaps the state directory of the sandbox' : undefined
+}
+
 /** Throws INVALID_ARGUMENT for a directory that cannot be a workspace. */
 export function checkWorkspace(workspace: string, stateDir: string): void {
-  const why =
-    workspace === '/tmp' || SYSTEM_PLACES.some((place) => contains(place, workspace) || contains(workspace, place))
-      ? 'is a system directory'
-      : homesOfUser().some((home) => contains(workspace, home))
-        ? 'contains your whole home directory, with its keys and settings'
-        : contains(workspace, stateDir) || contains(stateDir, workspace)
-          ? 'overlaps the state directory of the sandbox'
-          : undefined
+  const why = workspaceFault(workspace, stateDir)
   if (why) {
     throw sandboxError(REQUESTS.workspace({ path: workspace, why }))
   }
 }
 
-/** As HOME has it, and as the system does: HOME may be empty or relative, and then names nothing. */
+/** Homes of HOME and of the system: HOME may be empty or relative, and then names nothing. */
 function homesOfUser(): string[] {
   return [homedir, () => userInfo().homedir].flatMap((ask) => {
     try {
@@ -81,7 +83,7 @@ interface DirectOptions {
   readonly places?: ProtectedPlaces
   readonly maxEntries?: number
   readonly signal?: AbortSignal | undefined
-  /** What was true before each command that works in the workspace now. */
+  /** The state before each command that works in the workspace now. */
   readonly underWay?: () => readonly Guarded[]
   readonly lock?: string
 }
@@ -120,10 +122,14 @@ export async function enterDirectly(
     })
     return {
       mount: { source: workspace, path: workspace },
-      // Of a link its end would be mounted; that is in the list by its own path.
+      // bwrap mounts a link's target, which is listed by its own path.
       readOnly: there.filter(({ entry }) => entry.kind !== 'link').map(({ path }) => join(workspace, path)),
       guard: {
-        ...{ workspace, mode: statSync(workspace).mode & 0o777, closed, repositories, places: all },
+        workspace,
+        mode: statSync(workspace).mode & 0o777,
+        closed,
+        repositories,
+        places: all,
         found: [...there.map(({ path }) => path), ...listed.deep],
         links: there.flatMap(({ path, entry: { target } }) => (target === undefined ? [] : [[path, target] as const])),
         ...(lock !== undefined && { lock }),
@@ -153,7 +159,7 @@ async function linksBelow(
           if (kind === 'link') links.push(join(place, path))
           return name !== 'node_modules'
         },
-        // What we cannot read leads nowhere for us.
+        // A link that we cannot read leads nowhere for us.
         onClosed: () => undefined,
       })
     } finally {

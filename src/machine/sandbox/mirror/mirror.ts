@@ -17,7 +17,7 @@ import { Dependencies } from './dependencies.ts'
 import { type Pair, Push } from './push.ts'
 import { listTree, type MirrorLimits, removeWhole } from './scan.ts'
 
-/** What a mirror is made for. */
+/** The workspace and limits of a mirror. */
 export interface MirrorOptions {
   /** Real path of the workspace. */
   readonly workspace: string
@@ -63,7 +63,7 @@ export class Mirror {
     const mirror = new Tree(this.directory)
     try {
       const pace = paceOf(signal)
-      // What we may not read, commands do not get.
+      // Commands do not get files that we may not read.
       const { limits, workspace, owner, places } = this.#options
       const dependencies = new Dependencies({ host, workspace, owner, writable: places.writable })
       const leavesOut = (path: string): boolean => !isComplete && dependencies.take(path)

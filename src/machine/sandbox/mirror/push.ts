@@ -21,7 +21,7 @@ export interface Pair {
   readonly mirror: Entry
 }
 
-/** What one way back needs. */
+/** Parts that one way back needs. */
 export interface PushOptions {
   readonly limits: MirrorLimits
   readonly host: Tree
@@ -82,7 +82,7 @@ export class Push {
       bytes += entry.size
       if (!isSame(pairs.get(path)?.mirror, entry)) changed.push([path, entry])
     })
-    // Of all that would be there, not of what changed: else one command could leave too much for every later one.
+    // The limit is on all that would be there, not on changes: else one command could leave too much for every later one.
     const files = after.entries.size
     const isTooMuch = changed.length > 0 && (files > limits.maxFiles || bytes > limits.maxBytes)
     if (isTooMuch || !after.isComplete) return this.#giveUp(NOT_KEPT.tooMuch({ files, bytes }, limits))
@@ -91,7 +91,7 @@ export class Push {
     await this.#takeAll(changed, after.deep.length > 0)
   }
 
-  /** What is new first, and then the removals: else a file that was moved to where it is not kept would be gone. */
+  /** New files first, and then the removals: else a file that was moved to where it is not kept would be gone. */
   async #takeAll(changed: readonly [string, Entry][], isTooDeep: boolean): Promise<void> {
     const { pairs, mirror } = this.#options
     const before = [...pairs].reverse()

@@ -14,7 +14,7 @@ export interface MirrorLimits {
   readonly maxBytes: number
 }
 
-/** What a tree holds, parents before their children. */
+/** The entries of a tree, parents before their children. */
 export interface Listing {
   readonly entries: ReadonlyMap<string, Entry>
   /** Devices, pipes and sockets, which are not mirrored. */

@@ -28,7 +28,7 @@ export interface Running {
 /** `sent` is called when the message has left this process, or never will. */
 export type Send = (message: FromRunner, sent?: () => void) => void
 
-/** What one command needs besides its arguments. */
+/** Resources of one command besides its arguments. */
 export interface StartOptions {
   readonly run: RunMessage
   /** Gets the output as it comes. */
@@ -75,11 +75,12 @@ export function startCommand(bwrap: string, args: readonly string[], { run, send
     clearTimeout(graceTimer)
     if (!began && !end) throw new Error(stderr.text().trim() || `bwrap ended with ${signal ?? code}`)
     const killed = signal !== null && !end
+    const exitCode = killed ? 137 : (code ?? -1)
     return {
       type: 'end',
       id: run.id,
       end: end ?? (killed ? 'killed' : 'exit'),
-      exitCode: end ? -1 : killed ? 137 : (code ?? -1),
+      exitCode: end ? -1 : exitCode,
       stdoutBytes: stdout.bytes(),
       stderrBytes: stderr.bytes(),
       durationMs: performance.now() - startedAt,

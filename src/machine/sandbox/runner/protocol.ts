@@ -1,7 +1,7 @@
 /** protocol: the words that the parent and its runner exchange over Node's IPC channel. Types only. */
 import type { Guarded } from '../guard/clean.ts'
 
-/** What limits one command. Sizes in bytes; each process of a command has its own `dataBytes` and `fileSizeBytes`. */
+/** Limits of one command. Sizes in bytes; each process of a command has its own `dataBytes` and `fileSizeBytes`. */
 export interface CommandLimits {
   /** Processes and threads of one command together. */
   readonly processes: number
@@ -43,7 +43,7 @@ export interface RunMessage {
   readonly type: 'run'
   readonly id: number
   readonly workspace: Mount
-  /** What is seen of the workspace, in the order in which it is mounted; undefined = all of it, writable. Only of a mirror. */
+  /** The visible parts of the workspace, in the order in which they are mounted; undefined = all of it, writable. Only of a mirror. */
   readonly view: readonly Seen[] | undefined
   /** Existing paths inside the workspace that the command may read but not write. */
   readonly readOnly: readonly string[]

@@ -32,7 +32,7 @@ export class Runner {
     for (const command of this.#running.values()) command.kill()
     await Promise.allSettled(this.#under)
     const live = this.#policy?.policy.liveDirectory
-    // What could not be put right is left for the next start to try.
+    // The next start tries again to put the rest right.
     if (live !== undefined && !hasJournals(live)) await tryRemoveTree(live)
     process.exit(0)
   }
