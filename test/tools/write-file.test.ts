@@ -216,6 +216,17 @@ describe('edit_file', () => {
     )
     assert.match(answerOf(await call('edit_file', { ...edit('b.md', 'x', 'y'), ...all })), /difference is too large/)
   })
+
+  it('shows no half of a secret where a long difference is cut', async (t) => {
+    const secret = 'sk-0123456789abcdef'
+    // The cut at 20,000 bytes is ten characters into the secret of the removed line.
+    const before = `${'x'.repeat(20_000 - '@@ -1,1 +1,1 @@\n-'.length - 10)}${secret} old`
+    const { call } = openFiles(t, { 'a.md': before }, { secret })
+    const answer = answerOf(await call('edit_file', edit('a.md', ' old', ' new')))
+    assert.match(answer, /\[Cut: the first/)
+    assert.match(answer, /x\[redacted\]/)
+    assert.doesNotMatch(answer, /sk-0/)
+  })
 })
 
 describe('two writers', () => {

@@ -57,6 +57,17 @@ for (const provider of PROVIDERS) {
       assert.ok(isWhole(await rig.history()))
     })
 
+    it('answers a call whose id is empty', async () => {
+      const unnamed: Reply = { type: 'tool-calls', calls: [{ id: '', name: 'echo', arguments: { text: 'one' } }] }
+      await using rig = await startProviderRig(provider, [unnamed, DONE])
+      const result = await rig.send('Say one')
+      assert.equal(result.error, undefined)
+      const [answer] = toolAnswers(await rig.history())
+      assert.equal(answer?.text, 'one')
+      assert.notEqual(answer?.id, '')
+      assert.ok(isWhole(await rig.history()))
+    })
+
     it('goes on with a history that a cut-off and a failed turn are part of', async () => {
       const script: Reply[] = [DONE, { type: 'status', status: 400 }, { type: 'disconnect', text: 'Half' }, DONE]
       await using rig = await startProviderRig(provider, script)

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { failed, isNexusError, succeeded } from '../../../src/kernel/index.ts'
-import type { Reply } from '../../../src/testing/index.ts'
-import { isWhole, startRig, toolAnswers } from './rig.ts'
+import { type LanguageModelMiddleware, wrapLanguageModel } from 'ai'
+import { isNexusError, succeeded } from '../../../src/kernel/index.ts'
+import { type Reply, startModelServer } from '../../../src/testing/index.ts'
+import { isWhole, localModel, startRig, toolAnswers } from './rig.ts'
 
 const ADD = { type: 'tool-calls', text: 'I add.', calls: [{ name: 'add', arguments: { a: 2, b: 3 } }] } as const
 const DONE: Reply = { type: 'text', text: ['It is', ' five.'] }
@@ -175,15 +176,36 @@ describe('a turn', () => {
     assert.ok(warned.mock.callCount() > 0)
   })
 
-  it('prints no warnings of the SDK', async (t) => {
+  it('reports warnings of a provider as notices, and lets the SDK print none', async (t) => {
     const warned = t.mock.method(process, 'emitWarning', () => undefined)
     const printed = t.mock.method(console, 'error', () => undefined)
-    await using rig = await startRig({
-      script: [ADD, { type: 'status', status: 400 }],
-      tools: { add: () => failed('NOT_FOUND', 'no') },
+    await using server = await startModelServer({ script: [DONE] })
+    const local = await localModel(server)
+    const languageModel = wrapLanguageModel({
+      model: local.languageModel as Parameters<typeof wrapLanguageModel>[0]['model'],
+      middleware: { specificationVersion: 'v4', wrapStream: warning },
     })
+    await using rig = await startRig({ script: [], agent: { model: { ...local, languageModel } } })
     await rig.send('go')
+    assert.deepEqual(
+      rig.ofType('notice').map(({ code }) => code),
+      ['model-warning'],
+    )
     assert.equal(warned.mock.callCount() + printed.mock.callCount(), 0)
     assert.equal((globalThis as { AI_SDK_LOG_WARNINGS?: unknown }).AI_SDK_LOG_WARNINGS, undefined)
   })
 })
+
+/** A provider that warns at the start of each stream, as those of the SDK do about settings that they do not know. */
+const warning: NonNullable<LanguageModelMiddleware['wrapStream']> = async ({ doStream }) => {
+  const answer = await doStream()
+  const stream = answer.stream.pipeThrough(
+    new TransformStream({
+      transform(part, controller) {
+        const warnings = [{ type: 'unsupported' as const, feature: 'seed' }]
+        controller.enqueue(part.type === 'stream-start' ? { ...part, warnings } : part)
+      },
+    }),
+  )
+  return { ...answer, stream }
+}
