@@ -28,8 +28,8 @@ function isReadAlike(yaml: string): boolean {
   const [front, expected] = fronts
   assert.ok(front, shown)
   assert.ok(expected, `accepted, but not readable YAML: ${shown}`)
-  const head = readHead(front, { directoryName: 'd', report: fast })
-  const expectedHead = readHead(expected, { directoryName: 'd', report: full })
+  const head = readHead(front, 'd', fast)
+  const expectedHead = readHead(expected, 'd', full)
   assert.deepEqual(head, expectedHead, shown)
   assert.equal(JSON.stringify(head), JSON.stringify(expectedHead), 'the order of the keys')
   assert.deepEqual(fast.diagnostics, full.diagnostics, shown)

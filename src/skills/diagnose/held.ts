@@ -5,14 +5,11 @@ import { type Finding, finding, fromDiagnostics } from './finding.ts'
 import { ADVICE, MESSAGES } from './messages.ts'
 import { aboutLeftOut, aboutLoading } from './ready.ts'
 
-/** Findings of the parser that give the cause of a missing description. */
-const NO_DESCRIPTION = ['description-missing', 'description-not-text']
-
 /** Every reason of a skill that is held, then what else there is to say about its file. */
 export function aboutHeld(skill: Skill, reasons: readonly HeldReason[], facts: Facts): readonly Finding[] {
   const { diagnostics } = skill
   const isMute = reasons.some(({ code }) => code === 'missing-description')
-  const cause = isMute ? diagnostics.find(({ code }) => NO_DESCRIPTION.includes(code)) : undefined
+  const cause = isMute ? diagnostics.find(({ code }) => code === 'description-missing') : undefined
   return [
     ...reasons.map((reason) =>
       cause && reason.code === 'missing-description' ? fromCause(reason, cause) : aboutReason(skill, reason, facts),

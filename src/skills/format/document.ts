@@ -1,41 +1,33 @@
 import type { SkillDocument } from '../../kernel/index.ts'
 import { readDescription } from './fields/description.ts'
-import { readFlag } from './fields/flags.ts'
-import { readAllowedTools, readArguments } from './fields/lists.ts'
 import { readMetadata } from './fields/metadata.ts'
-import { similarTopLevelKey } from './fields/metadata-keys.ts'
 import { readName } from './fields/name.ts'
-import { readCompatibility, readTextField } from './fields/text.ts'
+import { similarTopLevelKey } from './fields/slips.ts'
+import { readAllowedTools, readArguments, readFlag, readTextField } from './fields/top-level.ts'
 import type { Frontmatter } from './front.ts'
 import type { Report } from './report.ts'
 
-/** What a frontmatter says; the body is not its matter. */
+/** The fields of a frontmatter. */
 export type DocumentHead = Omit<SkillDocument, 'body'>
 
-interface HeadOptions {
-  readonly directoryName: string | undefined
-  readonly report: Report
-  /** What follows the frontmatter, where it is known: a description may have slipped there. */
-  readonly body?: string
-}
-
 /** Reads every field and reports what is odd about it. */
-export function readHead(front: Frontmatter, { directoryName, report, body = '' }: HeadOptions): DocumentHead {
-  const name = readName(front, directoryName, report)
-  const description = readDescription(front, report, body)
-  const license = readTextField(front, 'license', report)
-  const compatibility = readCompatibility(front, report)
+export function readHead(front: Frontmatter, directoryName: string | undefined, report: Report): DocumentHead {
+  // First: its fixes give keys their names, before others add what is missing.
   reportTypos(front, report)
+  const name = readName(front, directoryName, report)
+  const description = readDescription(front, report)
+  const license = readTextField(front, 'license', report)
+  const compatibility = readTextField(front, 'compatibility', report)
   return {
     name,
     description,
-    ...(license === undefined ? {} : { license }),
-    ...(compatibility === undefined ? {} : { compatibility }),
+    ...(license !== undefined && { license }),
+    ...(compatibility !== undefined && { compatibility }),
     allowedTools: readAllowedTools(front, report),
     arguments: readArguments(front, report),
     invocation: {
-      model: !readFlag(front, 'disable-model-invocation', { fallback: false, report }),
-      user: readFlag(front, 'user-invocable', { fallback: true, report }),
+      model: !readFlag(front, 'disable-model-invocation', false, report),
+      user: readFlag(front, 'user-invocable', true, report),
     },
     metadata: readMetadata(front, report),
     frontmatter: front.values,
@@ -48,7 +40,11 @@ const CURLY_QUOTES = /^[\u201c\u201d\u201e\u2018\u2019][^]*[\u201c\u201d\u2018\u
 function reportTypos(front: Frontmatter, report: Report): void {
   for (const key of Object.keys(front.values)) {
     const right = similarTopLevelKey(key, front.values)
-    if (right !== undefined) report.add('key-similar', front.place(key), key, right)
+    if (right !== undefined) {
+      const isNeeded = (right === 'name' || right === 'description') && front.written(key) !== 'collection'
+      const edit = isNeeded ? front.rename(key, right) : undefined
+      report.add('key-similar', { ...front.place(key), edit }, key, right)
+    }
     const value = front.values[key]
     if (typeof value === 'string' && CURLY_QUOTES.test(value)) report.add('curly-quotes', front.place(key), key)
   }

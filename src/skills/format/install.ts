@@ -1,5 +1,5 @@
 import type { InstallSpec, JsonValue } from '../../kernel/index.ts'
-import { osNames } from './fields/gating-values.ts'
+import { osNames } from './fields/table.ts'
 import { isArchive, isCount, isHttps, isSafePackage, isTarget, PACKAGE_RULES } from './strict/install-rules.ts'
 
 /** Where something would be installed. */

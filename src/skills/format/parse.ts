@@ -96,6 +96,6 @@ function parse(input: string | Uint8Array, options: ParseOptions, report: Report
   // A copy: substrings of the whole text would keep the body in memory for as long as a name lives.
   const front = readFrontmatter(bytes.toString(bytes.length === yaml.length ? 'latin1' : 'utf8'), firstLine, report)
   if (front === undefined) return undefined
-  const document = { ...readHead(front, { directoryName: options.directoryName, report, body }), body }
+  const document = { ...readHead(front, options.directoryName, report), body }
   return { document, text, front }
 }

@@ -218,39 +218,38 @@ fixes('no description', {
 fixes('a description in another case', {
   break: lines(NAME, 'Description: Reads.'),
   code: 'missing-description',
-  line: 3,
-  says: /Rename the key "Description"/,
+  line: 1,
+  says: /no text of its own as description/,
   fix: rewrite(3, DESCRIPTION),
 })
 fixes('an empty description', {
   break: lines(NAME, 'description:'),
   code: 'missing-description',
   line: 3,
-  says: /The description is empty/,
+  says: /no text of its own.*Write: description: /,
 })
 fixes('a list as description', {
   break: lines(NAME, 'description: [a, b]'),
   code: 'missing-description',
   line: 3,
-  says: /a list or a mapping.*Write it as text/,
-  fix: is(GOOD),
+  says: /no text of its own.*Write: description: /,
 })
 fixes('a block text that is not indented', {
   break: lines(NAME, 'description: >', 'Reads a PDF: now.'),
   ...{
     code: 'missing-description',
     line: 3,
-    says: /Indent the lines of the text/,
+    says: /no text of its own/,
     fix: rewrite(4, '  Reads a PDF: now.'),
   },
 })
 fixes('a description below the closing line', {
   break: is(`---\n${NAME}\n---\n${DESCRIPTION}\n---\n`),
-  ...{ code: 'missing-description', line: 1, says: /above the closing ---/, fix: is(GOOD) },
+  ...{ code: 'missing-description', line: 1, says: /Add a line below the opening ---/, fix: is(GOOD) },
 })
 fixes('a description below another key', {
   break: lines('skill:', `  ${DESCRIPTION}`, NAME),
-  ...{ code: 'missing-description', line: 2, says: /out of "skill".*start of a line/, fix: rewrite(3, DESCRIPTION) },
+  ...{ code: 'missing-description', line: 1, says: /Add a line below the opening ---/, fix: rewrite(3, DESCRIPTION) },
 })
 fixes('no name', {
   break: lines(DESCRIPTION),
@@ -291,6 +290,6 @@ fixes('JSON in a text that is none', {
 })
 fixes('requirements that are no mapping', {
   break: lines(NAME, DESCRIPTION, 'metadata: {requires: bash}'),
-  ...{ code: 'invalid-requirement', line: 4, says: /requires: \{bins: \[bash\]\}/ },
+  ...{ code: 'invalid-requirement', line: 4, says: /requires: \{bins: \[gh\]\}/ },
   fix: rewrite(4, 'metadata: {requires: {bins: [bash]}}'),
 })

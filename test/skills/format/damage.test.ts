@@ -119,7 +119,7 @@ test('curly quotes around a value are reported once, and are part of no tool', (
 
 test('a description that is a list of texts is to be written as text', () => {
   const [finding] = parse('name: a\ndescription:\n  - Reads files.').diagnostics
-  assert.match(finding?.fix ?? '', /^Write it as text on the line of "description:"/)
+  assert.match(finding?.fix ?? '', /^Write: description: /)
 })
 
 test('the specification leaves keys free that it does not know', () => {

@@ -31,7 +31,7 @@ test('a missing name is undefined, with the name of the directory as the fix', (
 test('a list is no name and no description; the document stays, for the gate to hold', () => {
   const { document } = parse('name: [a]\ndescription: {b: c}')
   assert.deepEqual([document?.name, document?.description], [undefined, undefined])
-  assert.deepEqual(codes('name: [a]\ndescription: {b: c}'), ['name-not-text', 'description-not-text'])
+  assert.deepEqual(codes('name: [a]\ndescription: {b: c}'), ['name-not-text', 'description-missing'])
 })
 
 test('breaches of the naming rule are warnings with a name that would keep it', () => {
@@ -77,9 +77,11 @@ test('no description, a blank one and null are missing; a number is read as writ
   assert.equal(parse('name: a\ndescription: 1.10').document?.description, '1.10')
 })
 
-test('a key that looks like description is named in the fix', () => {
+test('a key that looks like description is reported as a typo of it', () => {
   for (const key of ['desription', 'Description', 'descripton', 'decsription']) {
-    assert.match(parse(`name: a\n${key}: b`).diagnostics[0]?.fix ?? '', new RegExp(`"${key}"`))
+    const [typo, missing] = parse(`name: a\n${key}: b`).diagnostics
+    assert.deepEqual([typo?.code, missing?.code], ['key-similar', 'description-missing'])
+    assert.match(typo?.message ?? '', new RegExp(`"${key}".*close to description`))
   }
 })
 
@@ -174,11 +176,14 @@ test('the fix of a name that a directory shares renames both', () => {
   assert.deepEqual([found?.code, found?.fix], ['name-invalid', 'Write: name: caps, and rename the directory to caps'])
 })
 
-test('a word for every system is to be removed', () => {
+test('a word for every system is reported with what to do instead', () => {
   const [found] = parse(WITH('metadata: {os: all}')).diagnostics
   assert.deepEqual(
-    [found?.code, found?.fix],
-    ['metadata-field', 'Remove os: from here. A skill without it is for every system.'],
+    [found?.code, found?.message],
+    [
+      'metadata-field',
+      'Nexus cannot read metadata.os. It must be a list of linux, darwin and windows, or absent for every system.',
+    ],
   )
 })
 

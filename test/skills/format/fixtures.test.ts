@@ -35,7 +35,7 @@ const EXPECTED: Readonly<Record<string, { name?: string; description?: string; f
   },
   'latin-1': { name: 'latin-1', description: 'caf\ufffd', found: ['warning encoding-invalid 3:17'] },
   'merge-key': { found: ['error yaml-merge-key 5:3'] },
-  'no-description': { name: 'no-description', found: ['warning description-missing 3:1'] },
+  'no-description': { name: 'no-description', found: ['warning key-similar 3:1', 'warning description-missing 1:1'] },
   'numbers-as-text': {
     name: '007',
     description: '2026',

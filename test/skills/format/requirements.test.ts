@@ -23,9 +23,9 @@ test('what is optional and remarks are known keys of requires', () => {
 
 test('a requirement that cannot be read is kept for the gate, with its line and a line that is right', () => {
   for (const [yaml, key, line, example] of [
-    ['metadata:\n  requires: gh, jq', 'requires', 5, 'requires: {bins: [gh, jq]}'],
-    ['metadata:\n  requires:\n    env: {A: 1}', 'requires.env', 6, 'env: [name]'],
-    ['metadata:\n  requires: {bins: 3}', 'requires.bins', 5, 'bins: [name]'],
+    ['metadata:\n  requires: gh, jq', 'requires', 5, 'requires: {bins: [gh]}'],
+    ['metadata:\n  requires:\n    env: {A: 1}', 'requires.env', 6, 'env: [MY_API_KEY]'],
+    ['metadata:\n  requires: {bins: 3}', 'requires.bins', 5, 'bins: [gh]'],
     ['requires: gh', 'requires', 4, 'requires: {bins: [gh]}'],
     ['metadata:\n  requires:\n    bins: [gh, {command: x}]', 'requires.bins', 6, 'bins: [gh]'],
   ] as const) {
@@ -43,12 +43,7 @@ test('a number in place of a list of requirements is no name of a program', () =
   })
   assert.deepEqual(
     diagnostics.map(({ message, fix }) => [message, fix]),
-    [
-      [
-        'requires.bins must be a list of names of programs; it is 3. Until you correct it, Nexus holds the skill.',
-        'Write: bins: [name]',
-      ],
-    ],
+    [['Nexus cannot read metadata.requires.bins. It must be a list of names of programs.', 'Write: bins: [gh]']],
   )
 })
 

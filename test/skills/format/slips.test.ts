@@ -16,8 +16,8 @@ const SLIPS: readonly (readonly [yaml: string, findings: readonly string[]])[] =
   ['requires:\n  binaries: zz\n  runtime: [b]', ['5:3 bins']],
   ['metadata:\n  openclaw:\n    require: {bins: [a]}', ['6:5 requires']],
   ['metadata:\n  openclaw:\n    primary_env: A\n    OS: linux', ['6:5 primaryEnv', '7:5 os']],
-  ['metadata:\n  openclaw:\n    bins: [gh]', ['6:5 requires']],
-  ['metadata:\n  bins: gh\n  author: x', ['5:3 requires']],
+  ['metadata:\n  openclaw:\n    bins: [gh]', ['6:5 requires.bins']],
+  ['metadata:\n  bins: gh\n  author: x', ['5:3 requires.bins']],
   ['metadata:\n  required:\n    env: [A]', ['5:3 requires']],
   ['metadata:\n  installs:\n    - kind: brew', ['5:3 install']],
   [`metadata:\n  nexus: '{"requires": {"bin": ["a"]}}'`, ['5:3 bins']],
@@ -28,8 +28,8 @@ for (const [yaml, findings] of SLIPS) {
     const { document, diagnostics } = parse(yaml)
     assert.ok(document, 'it loads')
     const found = diagnostics.map(({ line, column, fix = '' }) => {
-      const [, key, above] = /^Write "(\w+)"|into (\w+)/.exec(fix) ?? []
-      return `${line}:${column} ${key ?? above}`
+      const [, right] = /^Write (\S+) instead/.exec(fix) ?? []
+      return `${line}:${column} ${right}`
     })
     assert.deepEqual(found.sort(), [...findings].sort())
     assert.ok(diagnostics.every(({ code, severity }) => code === 'metadata-key' && severity === 'warning'))

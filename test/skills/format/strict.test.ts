@@ -75,7 +75,7 @@ test('breaches of the published rules are errors under every profile', () => {
     ['---\nname: b\ndescription: d\n---\nx', 'name-differs'],
     ['---\ndescription: d\n---\nx', 'name-missing'],
     ['---\nname: a\n---\nx', 'description-missing'],
-    ['---\nname: a\ndescription: [d]\n---\nx', 'description-not-text'],
+    ['---\nname: a\ndescription: [d]\n---\nx', 'description-missing'],
     [`---\nname: a\ndescription: ${'d'.repeat(1_025)}\n---\nx`, 'description-long'],
     ['---\nname: a\ndescription: d\ncompatibility: ""\n---\nx', 'compatibility-empty'],
     [`---\nname: a\ndescription: d\ncompatibility: ${'c'.repeat(501)}\n---\nx`, 'compatibility-long'],
@@ -179,8 +179,8 @@ test('the text of a template is no description, and a wrong system has one fix',
   assert.deepEqual(
     diagnostics.map(({ code, fix }) => [code, fix]),
     [
-      ['description-missing', 'Write what the skill does, and when to use it, in your own words.'],
-      ['metadata-field', 'Write: os: [windows]'],
+      ['description-missing', 'Write: description: "What it does. Use when …"'],
+      ['metadata-field', 'Write: os: [linux, darwin]'],
     ],
   )
 })

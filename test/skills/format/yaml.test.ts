@@ -79,7 +79,7 @@ test('a description that such a blank hides is told with the blank', () => {
     diagnostics.map(({ code, line }) => [code, line]),
     [
       ['odd-space', 3],
-      ['description-missing', 3],
+      ['description-missing', 1],
     ],
   )
 })

@@ -159,12 +159,10 @@ function errorsFirst(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] 
   return SEVERITIES.flatMap((each) => [...once.values()].toReversed().filter(({ severity }) => severity === each))
 }
 
-const NO_DESCRIPTION: ReadonlySet<string> = new Set(['description-missing', 'description-not-text'])
-
 /** As `list` and `doctor` count it. A skill that lacks nothing but what the gate asks of its text is held; it can be read. */
 function stateOf(found: readonly Diagnostic[], document: SkillDocument | undefined): Verdict['state'] {
   const errors = found.filter(({ severity }) => severity === 'error')
-  if (document === undefined || errors.some(({ code }) => !NO_DESCRIPTION.has(code))) return 'invalid'
+  if (document === undefined || errors.some(({ code }) => code !== 'description-missing')) return 'invalid'
   return errors.length > 0 || (document.metadata.unreadable ?? []).length > 0 ? 'held' : 'valid'
 }
 

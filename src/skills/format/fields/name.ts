@@ -1,7 +1,7 @@
 import type { Frontmatter } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import type { Report } from '../report.ts'
-import { countCharacters, similarKey, trimText } from './text.ts'
+import { countCharacters, trimText } from './text.ts'
 import { shown } from '../messages/words.ts'
 
 /** The label, checked against the published naming rule; breaches are warnings. Source: decisions, "names". */
@@ -34,20 +34,15 @@ function rightName(
 }
 
 function noName(front: Frontmatter, directoryName: string | undefined, report: Report): undefined {
-  const written = front.written('name')
-  const similar = written === undefined ? similarKey(front, 'name') : undefined
-  if (similar !== undefined) {
-    report.add('name-missing', { ...front.place(similar), edit: front.rename(similar, 'name') }, { from: similar })
-    return
-  }
   const line = `name: ${directoryName === undefined ? 'my-skill' : suggestName(directoryName)}`
   const place = front.place('name')
-  if (written === 'collection') report.add('name-not-text', place, line)
-  else {
-    const isUsable = directoryName !== undefined && nameBreaches(directoryName).length === 0
-    const edit = isUsable ? front.fillIn('name', directoryName) : undefined
-    report.add('name-missing', { ...place, edit }, { line, isThere: written !== undefined })
+  if (front.written('name') === 'collection') {
+    report.add('name-not-text', place, line)
+    return
   }
+  const isUsable = directoryName !== undefined && nameBreaches(directoryName).length === 0
+  const edit = isUsable ? front.fillIn('name', directoryName) : undefined
+  report.add('name-missing', { ...place, edit }, line, front.written('name') !== undefined)
 }
 
 function waysToAgree(name: string, directoryName: string): readonly string[] {

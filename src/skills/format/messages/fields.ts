@@ -1,54 +1,10 @@
+import type { Form } from '../fields/table.ts'
 import { shown, type Words, write } from './words.ts'
 import { bracketWords, type Brackets } from './yaml.ts'
 
-/** What a field must be. */
-export interface Expected {
-  readonly wanted: string
-  /** A whole line that is right. */
-  readonly example: string
-  /** What Nexus does with the wrong value. Default: it ignores it. */
-  readonly effect?: string
-  /** In place of the example. */
-  readonly fix?: string
+function writeKey(line: string, isThere: boolean): string {
+  return isThere ? write(line) : `Add a line below the opening ---: ${line}`
 }
-
-function add(line: string): string {
-  return `Add a line below the opening ---: ${line}`
-}
-
-const DESCRIPTION = 'description: "What it does. Use when …"'
-
-/** Where a description may be instead. */
-export type DescriptionPlace =
-  | { readonly kind: 'absent' | 'empty' | 'empty-block' | 'body' | 'template' }
-  | { readonly kind: 'renamed' | 'beside' | 'below'; readonly key: string }
-
-function descriptionFix(place: DescriptionPlace): string {
-  switch (place.kind) {
-    case 'absent':
-      return add(DESCRIPTION)
-    case 'empty':
-      return write(DESCRIPTION)
-    case 'template':
-      return 'Write what the skill does, and when to use it, in your own words.'
-    case 'empty-block':
-      return 'Indent the lines of the text below description by two spaces.'
-    case 'body':
-      return 'Move the line that begins with "description:" above the closing ---.'
-    case 'renamed':
-      return `Rename the key ${shown(place.key)} to description.`
-    case 'beside':
-      return `Move the text of ${shown(place.key)} to description.`
-    case 'below':
-      return `Move description: out of ${shown(place.key)}, to the start of a line.`
-  }
-}
-
-/** Why a key of metadata has no effect. */
-export type KeyFault =
-  | { readonly kind: 'unknown'; readonly requirement: boolean; readonly right?: string; readonly hidden?: string }
-  | { readonly kind: 'outside-requires'; readonly right: string }
-  | { readonly kind: 'twice' }
 
 type NotMapping =
   | { readonly fault: string }
@@ -68,29 +24,10 @@ function notMapping(key: string, why: NotMapping): Words {
   return [`${key} is not valid JSON, so Nexus does not use it: ${reason}`, fix]
 }
 
-function metadataKey(key: string, fault: KeyFault): Words {
-  if (fault.kind === 'twice')
-    return [
-      `${key} is given beside requires and inside it. Nexus does not read the one inside.`,
-      `Keep one ${key}:, and remove the other.`,
-    ]
-  if (fault.kind === 'outside-requires')
-    return [
-      `${shown(key)} is not inside requires. Nexus does not check it there.`,
-      `Move it into requires, with the key ${shown(fault.right)}.`,
-    ]
-  const { right, requirement, hidden } = fault
-  const message = requirement
-    ? `Nexus does not check ${shown(key)} in requires.`
-    : `Nexus does not read the key ${shown(key)}.`
-  const why = hidden === undefined ? '' : ` It contains ${hidden}, which is invisible.`
-  return [
-    message + why,
-    right === undefined
-      ? 'Move it out of requires. Requirements are bins, anyBins, env and config.'
-      : `Write ${shown(right)} instead of ${shown(key)}.`,
-  ]
-}
+const FORM = (key: string, { wanted, example }: Pick<Form, 'wanted' | 'example'>): Words => [
+  `Nexus cannot read ${key}. It must be ${wanted}.`,
+  write(example),
+]
 
 /** About the fields of a skill. */
 export const FIELD_MESSAGES = {
@@ -98,9 +35,9 @@ export const FIELD_MESSAGES = {
     `YAML read ${shown(comment)} as a comment, so it is not part of the description.`,
     'Put quotes around the whole value when the text belongs to it.',
   ],
-  'name-missing': (how: { readonly line: string; readonly isThere: boolean } | { readonly from: string }): Words => [
+  'name-missing': (line: string, isThere: boolean): Words => [
     "The skill has no name. Nexus uses the directory's name.",
-    'from' in how ? `Rename the key ${shown(how.from)} to name.` : how.isThere ? write(how.line) : add(how.line),
+    writeKey(line, isThere),
   ],
   'name-not-text': (line: string): Words => ["The name is not text. Nexus uses the directory's name.", write(line)],
   'name-invalid': (name: string, breaches: readonly string[], right: { name: string; rename: boolean }): Words => [
@@ -111,24 +48,14 @@ export const FIELD_MESSAGES = {
     `The name ${shown(name)} differs from its directory ${shown(directory)}. Nexus uses the name.`,
     ways.length === 0 ? 'Give the directory and the skill the same name.' : ways.join(', or '),
   ],
-  'description-missing': (place: DescriptionPlace): Words => [
-    place.kind === 'template'
-      ? 'The description is the text of a template, so Nexus holds the skill.'
-      : place.kind.startsWith('empty')
-        ? 'The description is empty, so Nexus holds the skill.'
-        : 'The skill has no description, so Nexus holds it.',
-    descriptionFix(place),
+  'description-missing': (isThere: boolean): Words => [
+    'The skill has no text of its own as description, so Nexus holds it.',
+    writeKey('description: "What it does. Use when …"', isThere),
   ],
-  'description-not-text': (text?: string, kind?: 'list'): Words =>
-    text === undefined
-      ? [
-          'The description is a list or a mapping, so Nexus holds the skill.',
-          kind === 'list' ? 'Write it as text on the line of "description:", not as a list.' : write(DESCRIPTION),
-        ]
-      : [
-          `The description ${shown(text)} is not text in YAML. Nexus read it as written.`,
-          write(`description: "${text}"`),
-        ],
+  'description-not-text': (text: string): Words => [
+    `The description ${shown(text)} is not text in YAML. Nexus read it as written.`,
+    write(`description: "${text}"`),
+  ],
   'description-long': (length: number, limit: number): Words => [
     `The description has ${length} characters. The specification allows ${limit}.`,
     'Keep what the skill does and when to use it. Move the other text below the frontmatter.',
@@ -141,14 +68,8 @@ export const FIELD_MESSAGES = {
     `compatibility has ${length} characters. The specification allows ${limit}.`,
     'Shorten it, and move details into the instructions.',
   ],
-  'field-type': (key: string, { wanted, example, effect = 'Nexus ignores it.' }: Expected): Words => [
-    `${key} must be ${wanted}. ${effect}`,
-    write(example),
-  ],
-  'metadata-field': (
-    key: string,
-    { wanted, example, effect = 'Nexus ignores it.', fix = write(example) }: Expected,
-  ): Words => [`${key} must be ${wanted}. ${effect}`, fix],
+  'field-type': FORM,
+  'metadata-field': FORM,
   'key-spelling': (key: string, right: string): Words => [`Nexus read ${key} as ${right}.`, write(`${right}:`)],
   'key-similar': (key: string, right: string): Words => [
     `Nexus does not read the key ${shown(key)}. It is close to ${right}.`,
@@ -167,7 +88,10 @@ export const FIELD_MESSAGES = {
     'Write the missing ), as in Bash(git:*).',
   ],
   'metadata-not-mapping': notMapping,
-  'metadata-key': metadataKey,
+  'metadata-key': (key: string, right: string): Words => [
+    `Nexus does not read the key ${shown(key)} here.`,
+    `Write ${right} instead of ${shown(key)}, or remove it.`,
+  ],
   'requires-invalid': (key: string, wanted: string, entries: readonly string[]): Words => [
     `requires.${key} contains entries that are not ${wanted}: ${entries.map(shown).join(', ')}. Nexus holds the skill.`,
     'Correct the entries, or remove them.',

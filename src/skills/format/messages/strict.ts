@@ -1,5 +1,5 @@
 import { commandFix } from '../../../kernel/index.ts'
-import { type Expected } from './fields.ts'
+import type { Form } from '../fields/table.ts'
 import { shown, type Words, write } from './words.ts'
 
 const FLAT = commandFix('Rewrite it as plain strings:', 'skills', 'migrate', '--to', 'flat')
@@ -43,7 +43,7 @@ export const STRICT_MESSAGES = {
       ? 'Remove the tools whose names contain spaces, or keep the list.'
       : write(`allowed-tools: ${line}`),
   ],
-  'field-value': (key: string, client: string, { wanted, example }: Expected): Words => [
+  'field-value': (key: string, client: string, { wanted, example }: Pick<Form, 'wanted' | 'example'>): Words => [
     `${client} does not accept the value of ${key}. It must be ${wanted}.`,
     write(example),
   ],

@@ -40,7 +40,7 @@ export function checkStrict(input: string | Uint8Array, options: StrictOptions):
   const reading = readSkill(input, options)
   const { document, diagnostics } = reading
   const subject = subjectOf(reading)
-  return { document, diagnostics: subject ? strictFindings(subject, options) : raised(diagnostics, undefined, options) }
+  return { document, diagnostics: subject ? strictFindings(subject, options) : raised(diagnostics, options) }
 }
 
 /**
@@ -51,7 +51,7 @@ export function checkLenient(input: string | Uint8Array, options: CheckOptions):
   const reading = readSkill(input, options)
   const { document, diagnostics } = reading
   const subject = subjectOf(reading)
-  return { document, diagnostics: subject ? lenientFindings(subject, options) : asLenient(diagnostics, undefined) }
+  return { document, diagnostics: subject ? lenientFindings(subject, options) : asLenient(diagnostics) }
 }
 
 /** What reading has given, for the rules to look at. */
@@ -76,15 +76,15 @@ function strictFindings({ head, diagnostics, body, places }: ReadSubject, option
     RULES[profile]({ document: head, front: head.frontmatter, profile, add })
     checkBody({ body, files, profile, add })
   })
-  return [...raised(diagnostics, head, options), ...found]
+  return [...raised(diagnostics, options), ...found]
 }
 
 /** All findings of the lenient verdict. */
-function lenientFindings({ head, diagnostics, body, places }: ReadSubject, options: CheckOptions): Diagnostic[] {
+function lenientFindings({ diagnostics, body, places }: ReadSubject, options: CheckOptions): Diagnostic[] {
   const { files } = options
   const profile = 'spec'
   const found = collect({ ...options, profile }, places, (add) => checkBody({ body, files, profile, add }))
-  return [...asLenient(diagnostics, head), ...found]
+  return [...asLenient(diagnostics), ...found]
 }
 
 /** What rules find; a fault of ours is a finding, as in `parseSkill`, not an exception. */
@@ -104,31 +104,22 @@ function collect(
   return found
 }
 
-type Described = Pick<DocumentHead, 'description'> | undefined
-
-function raised(diagnostics: readonly Diagnostic[], head: Described, options: StrictOptions): Diagnostic[] {
-  return diagnostics.map((diagnostic) => withSeverity(diagnostic, strictSeverity(diagnostic, head, options)))
+function raised(diagnostics: readonly Diagnostic[], options: StrictOptions): Diagnostic[] {
+  return diagnostics.map((diagnostic) => withSeverity(diagnostic, strictSeverity(diagnostic, options)))
 }
 
-function asLenient(diagnostics: readonly Diagnostic[], head: Described): Diagnostic[] {
-  return diagnostics.map((diagnostic) =>
-    withSeverity(diagnostic, isWithoutDescription(diagnostic, head) ? 'error' : diagnostic.severity),
-  )
+function asLenient(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return diagnostics.map((each) => (each.code === 'description-missing' ? withSeverity(each, 'error') : each))
 }
 
 const SPEC_ROOTS: ReadonlySet<string> = new Set([...SPEC_KEYS, 'allowed_tools'])
 
-function strictSeverity(diagnostic: Diagnostic, head: Described, { profile }: StrictOptions): Severity {
+function strictSeverity(diagnostic: Diagnostic, { profile }: StrictOptions): Severity {
   const { code, severity, subject = '' } = diagnostic
   // A key that the specification does not know is free.
   if (profile === 'spec' && code === 'field-type' && !SPEC_ROOTS.has(subject.split('.', 1)[0] ?? '')) return severity
-  if (RAISED.has(code) || isWithoutDescription(diagnostic, head)) return 'error'
+  if (RAISED.has(code)) return 'error'
   return profile === 'openclaw' && RAISED_FOR_OPENCLAW.has(code) ? 'error' : severity
-}
-
-function isWithoutDescription({ code }: Diagnostic, head: Described): boolean {
-  if (code === 'description-missing') return true
-  return code === 'description-not-text' && head !== undefined && head.description === undefined
 }
 
 function withSeverity(diagnostic: Diagnostic, severity: Severity): Diagnostic {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue, nearest, ownValue } from '../../../kernel/index.ts'
-import { similarTopLevelKey } from '../fields/metadata-keys.ts'
-import { asBoolean } from '../fields/flags.ts'
+import { similarTopLevelKey } from '../fields/slips.ts'
+import { asBoolean } from '../fields/table.ts'
 import { countCharacters } from '../fields/text.ts'
 import { STRICT_LIMITS } from './codes.ts'
 import type { Subject } from './findings.ts'

@@ -1,6 +1,6 @@
 import { isJsonObject, ownValue } from '../../../kernel/index.ts'
 import type { DocumentHead } from '../document.ts'
-import { similarTopLevelKey } from '../fields/metadata-keys.ts'
+import { similarTopLevelKey } from '../fields/slips.ts'
 import { splitToolList } from '../fields/tool-list.ts'
 import type { Subject } from './findings.ts'
 

@@ -10,10 +10,8 @@ export function isFixable(diagnostic: Diagnostic): diagnostic is Fixable {
 }
 
 /** True when the edit gives a key its right name: `edit.text`. */
-export function isRename({ code, subject }: Diagnostic): boolean {
-  return (
-    code === 'key-spelling' || (code.endsWith('-missing') && subject !== undefined && `${subject}-missing` !== code)
-  )
+export function isRename({ code }: Diagnostic): boolean {
+  return code === 'key-spelling' || code === 'key-similar'
 }
 
 /** Makes the edit of a finding. `original` is the text before all edits, whose lines the changes count. */

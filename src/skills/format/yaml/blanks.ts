@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq, type ParsedNode, Scalar } from 'yaml'
 import { CLIENT_BLOCKS, firstUnseen, unseenIn, withoutUnseen } from '../../../kernel/index.ts'
-import { REQUIREMENTS, TOP_LEVEL } from '../fields/metadata-keys.ts'
+import { REQUIREMENTS, TOP_LEVEL } from '../fields/table.ts'
 import { found } from '../messages/messages.ts'
 import type { YamlProblem } from './inspect.ts'
 import { NOT_PROSE } from './prose.ts'
