@@ -54,7 +54,7 @@ export function holdsNexusHome(found: Found, environment: Pick<Environment, 'hom
     return !holdsUser && isInside(found.directory, realPath(environment.nexusHome))
   }
   const home = realPath(environment.home)
-  return holdsWork(found) && isInside(found.directory, home) && ownHome !== home
+  return isProject(found) && isInside(found.directory, home) && ownHome !== home
 }
 
 /** A link to a directory counts; a directory called nexus.yaml does not. */
@@ -71,7 +71,7 @@ export function isInside(directory: string, path: string): boolean {
 }
 
 /** Whether a project is there: a home directory with nothing of one is only a home. */
-function holdsWork({ directory, marker }: Found): boolean {
+function isProject({ directory, marker }: Found): boolean {
   return marker !== undefined || kindOf(join(directory, 'skills')) === 'directory'
 }
 

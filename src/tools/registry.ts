@@ -1,7 +1,7 @@
-import { type Diagnostic, errorMessage, type Services, type Tool } from '../kernel/index.ts'
+import { type Diagnostic, errorMessage, isJsonObject, type Services, type Tool, toSafeLine } from '../kernel/index.ts'
 import { type DefinitionForms, toDefinition } from './definitions.ts'
 import { toolNameProblem } from './names.ts'
-import { quarantined, schemaProblem, type ToolFault } from './quarantine.ts'
+import { type Message, TOOLS } from './messages.ts'
 import { createWireNames, type WireNames } from './wire-names.ts'
 
 /** Makes a tool from an agent's services. Called at most once per registration. */
@@ -45,18 +45,19 @@ export function createRegistry(services: Services): Registry {
   const owners = new Map<string, string | undefined>()
   const faults = new Map<string, Diagnostic>()
 
-  function leaveOut(name: string, fault: ToolFault): undefined {
+  function leaveOut(name: string, fault: Message): undefined {
     factories.delete(name)
     made.delete(name)
-    faults.set(name, quarantined(name, fault))
+    const path = `tool ${toSafeLine(name)}`
+    faults.set(name, { code: 'tool-left-out', severity: 'error', subject: name, path, ...fault })
   }
 
   function get(name: string): Tool | undefined {
     const kept = made.get(name)
     const factory = factories.get(name)
     if (kept || !factory) return kept
-    const tool = make(name, factory, services)
-    if ('why' in tool) return leaveOut(name, tool)
+    const { tool, fault } = make(name, factory, services)
+    if (fault) return leaveOut(name, fault)
     made.set(name, tool)
     return tool
   }
@@ -88,7 +89,7 @@ export function createRegistry(services: Services): Registry {
       faults.delete(name)
       return factories.delete(name)
     },
-    rejectSchema: (name, reason) => leaveOut(name, { why: 'schema', reason }),
+    rejectSchema: (name, reason) => leaveOut(name, TOOLS.leftOutSchema(toSafeLine(name), reason)),
     definitions: (form, { filter = () => true } = {}) => {
       const tools = [...factories.keys()].map(get).filter((tool) => tool !== undefined)
       const wire = createWireNames(factories.keys())
@@ -98,20 +99,40 @@ export function createRegistry(services: Services): Registry {
   }
 }
 
-function nameFault(name: string, taken: Iterable<string>): ToolFault | undefined {
+function nameFault(name: string, taken: Iterable<string>): Message | undefined {
   const problem = toolNameProblem(name)
-  if (problem !== undefined) return { why: 'name', problem }
+  if (problem !== undefined) return TOOLS.leftOutName(toSafeLine(name), problem)
   const other = [...taken].find((known) => known !== name && known.toLowerCase() === name.toLowerCase())
-  return other === undefined ? undefined : { why: 'clash', other }
+  return other === undefined ? undefined : TOOLS.leftOutClash(toSafeLine(name), other)
 }
 
-function make(name: string, factory: ToolFactory, services: Services): Tool | ToolFault {
+function make(
+  name: string,
+  factory: ToolFactory,
+  services: Services,
+): { tool: Tool; fault?: undefined } | { tool?: undefined; fault: Message } {
+  const shown = toSafeLine(name)
   try {
     const tool = factory(services)
-    if (tool.name !== name) return { why: 'other-name', made: tool.name }
+    if (tool.name !== name) return { fault: TOOLS.leftOutOtherName(shown, tool.name) }
     const reason = schemaProblem(tool)
-    return reason === undefined ? tool : { why: 'schema', reason }
+    return reason === undefined ? { tool } : { fault: TOOLS.leftOutSchema(shown, reason) }
   } catch (error) {
-    return { why: 'factory', reason: errorMessage(error) }
+    return { fault: TOOLS.leftOutFactory(shown, errorMessage(error)) }
+  }
+}
+
+/** Faults of the parameters that are seen at a glance; a whole check of the schema is done at the tool's first call. */
+export function schemaProblem({ parameters }: Tool): string | undefined {
+  if (!isJsonObject(parameters)) return 'they are not an object'
+  if (parameters.type !== 'object') return `"type" is not "object"`
+  if (parameters.properties !== undefined && !isJsonObject(parameters.properties))
+    return '"properties" is not an object'
+  if (parameters.required !== undefined && !Array.isArray(parameters.required)) return '"required" is not a list'
+  try {
+    JSON.stringify(parameters)
+    return undefined
+  } catch {
+    return 'they cannot be written as JSON'
   }
 }
