@@ -83,7 +83,7 @@ export const ASKED = {
   notAllowed: (isTyped: boolean) =>
     isTyped
       ? 'To allow it, type the command again and answer y.'
-      : 'Do not repeat the call unless the user asks for it.',
+      : 'The call runs only if the user asks for it again.',
   cancelled: (question: string) => `${question} There was no answer (cancelled while a person was asked).`,
   callbackFailed: (question: string, why: string) => `${question} The question failed: ${why}.`,
   remembered: (rule: string) => `${rule}, remembered`,

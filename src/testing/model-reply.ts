@@ -14,7 +14,7 @@ export interface ReplyCall {
   readonly id?: string
 }
 
-/** What the model server answers to one request. */
+/** The model server's answer to one request. */
 export type Reply =
   | {
       readonly type: 'text'

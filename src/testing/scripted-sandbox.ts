@@ -9,7 +9,7 @@ import {
   type Sandbox,
 } from '../machine/sandbox/index.ts'
 
-/** What a command comes to. Left out: end `exit`, code 0, no output. `hang`: it runs until it is cancelled or its time is up. */
+/** The scripted result of a command. Left out: end `exit`, code 0, no output. `hang`: it runs until it is cancelled or its time is up. */
 export type ScriptedResult = Partial<CommandResult> & { readonly hang?: boolean }
 
 /** Answers one command; may throw a `NexusError`, such as SANDBOX_UNAVAILABLE. */
@@ -64,7 +64,7 @@ class Scripted implements ScriptedSandbox {
     })
   }
 
-  /** As `none` does it, which starts nothing: a loader compares the digest with the files it read. */
+  /** Like `none`, which starts nothing: a loader compares the digest with the files it read. */
   async place(skill: Skill, signal?: AbortSignal): Promise<PlacedSkill> {
     this.placed.push(skill.directory)
     const none = await createSandbox({ kind: 'none', projectId: 'scripted' })

@@ -8,7 +8,7 @@ export interface EnvelopeIssue {
 }
 
 /**
- * What is wrong with a tool response, by the families of seed 003: V structure, S meaning of the status, T text,
+ * The faults of a tool response, by the families of seed 003: V structure, S meaning of the status, T text,
  * D names inside `data`. Empty for a sound one. Pure. Source: contracts §4.1.
  */
 export function validateEnvelope(value: unknown): readonly EnvelopeIssue[] {

@@ -60,7 +60,7 @@ test('a no is a denial, and nothing runs', async (t) => {
   await runtime.approvals.answer((await question(runtime)).id, { isAllowed: false, by: 'ada' })
   const { outcome, entry } = await calling
   assert.match(wordsOf(outcome), /A person said no/)
-  assert.equal(outcome.type === 'failed' && outcome.fix, 'Do not repeat the call unless the user asks for it.')
+  assert.equal(outcome.type === 'failed' && outcome.fix, 'The call runs only if the user asks for it again.')
   assert.deepEqual([entry.state, ran(), (await store.approvals.list())[0]?.state], ['denied', [], 'denied'])
 })
 

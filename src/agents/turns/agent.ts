@@ -221,7 +221,7 @@ function notBegun(about: { turnId: string; sessionId: string; error: unknown; is
 }
 
 /**
- * What the ledger knows of calls without an answer: a call is recorded before it runs, and its end is written together with
+ * The ledger's facts about calls without an answer: a call is recorded before it runs, and its end is written together with
  * its answer. So when no call of the latest recorded turn began without an end, none of the open calls ran.
  */
 async function fateOfCalls(ledger: Ledger, sessionId: string): Promise<FateOfCalls> {

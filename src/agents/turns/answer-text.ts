@@ -4,7 +4,7 @@ import type { TurnContext } from './turn-context.ts'
 
 /** The words of one answer as they come, sent to the listener without secrets. */
 export interface AnswerText {
-  /** What was sent. */
+  /** The text that was sent. */
   readonly text: string
   /** Whether anything came, even if it is not sent yet. */
   readonly hasBegun: boolean

@@ -47,7 +47,7 @@ export type NoticeCode =
   /** The provider does not support a setting. */
   | 'model-warning'
 
-/** What happens in a turn, in order. Every `tool-call` is followed by exactly one `tool-result` of the same `callId`. */
+/** Events of a turn, in order. Every `tool-call` is followed by exactly one `tool-result` of the same `callId`. */
 export type AgentEvent =
   /** The message is durable; the turn can be cancelled by its id from now on. */
   | { readonly type: 'turn-queued'; readonly turnId: string; readonly sessionId: string }
@@ -60,7 +60,7 @@ export type AgentEvent =
       readonly callId: string
       readonly tool: string
       readonly arguments: JsonObject
-      /** What the model wrote, when it is not a JSON object; `arguments` is empty then. */
+      /** The text of the model, when it is not a JSON object; `arguments` is empty then. */
       readonly unreadableArguments?: string
     }
   /** A person is asked about the call; `isOpen` is false when that is over. */
@@ -83,5 +83,5 @@ export type AgentEvent =
   | { readonly type: 'notice'; readonly code: NoticeCode; readonly text: string; readonly proposal?: ProposedCommand }
   | { readonly type: 'turn-end'; readonly result: TurnResult }
 
-/** Told every event at once; must not throw. */
+/** Gets every event at once; must not throw. */
 export type AgentListener = (event: AgentEvent) => void

@@ -19,7 +19,7 @@ const OPEN_CALL = {
   'not run': 'not run: the turn was cut off before the call began.',
 } as const
 
-/** What is known of the calls that were open. */
+/** Facts about the calls that were open. */
 export type FateOfCalls = keyof typeof OPEN_CALL
 const TITLE_CHARS = 60
 
@@ -45,7 +45,7 @@ export function toTitle(content: string): string {
   return line.length > TITLE_CHARS ? `${line.slice(0, TITLE_CHARS - 1).join('')}…` : line.join('')
 }
 
-/** What a history needs before a new turn may start: answers to open calls, and an end to the turn that was cut off. */
+/** Additions before a new turn may start: answers to open calls, and an end to the turn that was cut off. */
 export interface Repair {
   readonly messages: readonly StoredMessage[]
   /** Tools whose call was open. */

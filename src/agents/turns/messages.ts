@@ -149,7 +149,7 @@ export const AGENTS = {
   listenerThrew: (error: unknown) => `A listener of agent events threw: ${String(error)}`,
 }
 
-/** What a person reads during a turn. */
+/** Notices to a person during a turn. */
 export const NOTICES = {
   /** `openCalls`: the tools of calls without an answer. */
   repaired: ({ openCalls, fate }: { readonly openCalls: readonly string[]; readonly fate: 'unknown' | 'not run' }) => {

@@ -6,7 +6,7 @@ import { FAILURES, type Words } from './messages.ts'
 export interface ModelFailure {
   readonly error: NexusError
   readonly isRetryable: boolean
-  /** What the server asked for. */
+  /** The pause that the server asked for. */
   readonly retryAfterMs?: number | undefined
 }
 
@@ -76,13 +76,13 @@ function failureOfStatus(error: unknown, status: number, { model, clock }: Omit<
   return { words: FAILURES.refused(describe, status, detail(error, model)) }
 }
 
-/** Which key was sent decides what helps. */
+/** The fix depends on the key that was sent. */
 function refusedKey(status: 401 | 403, { describe, key }: ModelChoice): Words {
   if (key && key.sent === undefined) return FAILURES.keyMissing(describe, status, key)
   return FAILURES.keyRefused(describe, status, key?.sent)
 }
 
-/** What the provider says, as the end of a sentence. Its words are not trusted: one visible line, no key. */
+/** The provider's reason, as the end of a sentence. Its words are not trusted: one visible line, no key. */
 function detail(error: unknown, model: ModelChoice): string {
   const said = toSafeLine(messageOf(error))
   if (said === '') return '.'

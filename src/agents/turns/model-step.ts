@@ -17,17 +17,17 @@ import { MAX_RETRY_PAUSE_MS, type ModelFailure, stepTimedOut, toModelFailure } f
 import { createAnswerText, type AnswerText, withoutCutSecret } from './answer-text.ts'
 import type { TurnContext } from './turn-context.ts'
 
-/** A call as the model asked for it, before anybody looked at it. */
+/** A call as the model asked for it, not yet checked. */
 export interface RequestedCall {
   /** The model's own id, by which its answer is found. */
   readonly toolCallId: string
   readonly wireName: string
   readonly arguments: JsonObject
-  /** What the model wrote, when it is not a JSON object. */
+  /** The text of the model, when it is not a JSON object. */
   readonly unreadable?: string
 }
 
-/** What came of asking the model once. */
+/** The result of asking the model once. */
 export type StepAnswer =
   | {
       readonly type: 'answer'
@@ -109,7 +109,7 @@ async function askOnce(request: StepRequest): Promise<StepAnswer> {
 
 type StepEnd = Extract<TextStreamPart<ToolSet>, { type: 'finish-step' }>
 
-/** What has come of an answer so far. */
+/** The part of an answer that has arrived. */
 interface Heard {
   readonly answer: AnswerText
   readonly calls: RequestedCall[]
@@ -141,9 +141,9 @@ async function startStream(request: StepRequest, abortSignal: AbortSignal) {
   const result = streamText({
     model: wrapLanguageModel({ model: request.model.languageModel as V4Model, middleware: takeWarnings(warnings) }),
     messages: request.messages as unknown as ModelMessage[],
-    ...(request.instructions !== '' && { instructions: request.instructions }),
-    ...(described.length > 0 && { tools: Object.fromEntries(described) as ToolSet }),
-    ...(request.model.providerOptions && { providerOptions: request.model.providerOptions as ProviderSettings }),
+    instructions: request.instructions || undefined,
+    tools: described.length > 0 ? (Object.fromEntries(described) as ToolSet) : undefined,
+    providerOptions: request.model.providerOptions as ProviderSettings | undefined,
     maxRetries: 0,
     abortSignal,
     // Errors are read from the stream; without this the SDK prints them.

@@ -2,7 +2,7 @@ import { type Catalog, describeDiff, diffSnapshots, fromSnapshot, mentions } fro
 import type { JsonObject } from '../../kernel/index.ts'
 import type { AgentEvent } from './events.ts'
 
-/** What a turn is to know about skills besides the index. */
+/** News about skills for a turn, besides the index. */
 export interface SkillsOfTurn {
   /** For the person: what changed since the session's last turn, and `$names` that lead nowhere. */
   readonly notices: readonly Omit<Extract<AgentEvent, { readonly type: 'notice' }>, 'type'>[]

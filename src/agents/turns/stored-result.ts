@@ -1,4 +1,4 @@
-/** stored-result: what a turn's row keeps of its result, and the result that a caller gets from it later. */
+/** stored-result: the form of a result in the row of its turn, and back. */
 import { CODES, type ErrorCode, isJsonObject, type JsonObject, type JsonValue, NexusError } from '../../kernel/index.ts'
 import type { TurnRecord } from '../../store/index.ts'
 import type { TurnResult, TurnUsage } from './events.ts'

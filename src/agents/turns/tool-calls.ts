@@ -154,12 +154,12 @@ function announce(call: NumberedCall, turn: ToolTurn): number {
     callId,
     tool,
     arguments: turn.agent.redact(call.arguments),
-    ...(unreadable !== undefined && { unreadableArguments: turn.agent.redact(unreadable) }),
+    unreadableArguments: unreadable === undefined ? undefined : turn.agent.redact(unreadable),
   })
   return turn.clock.now()
 }
 
-/** What came of a call. */
+/** The end of a call. */
 interface Answered {
   readonly outcome: Outcome
   /** The same with a note when the model goes round in circles. */

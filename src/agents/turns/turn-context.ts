@@ -27,7 +27,7 @@ export type TurnAgent = Pick<
   | 'call'
 >
 
-/** What every step of a turn works with. */
+/** The context of every step of a turn. */
 export interface TurnContext {
   readonly agent: TurnAgent
   readonly sessionId: string

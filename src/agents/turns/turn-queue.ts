@@ -30,7 +30,7 @@ export interface EndedTurn {
   readonly turn: TurnRecord
 }
 
-/** What joins the history when the turn is taken: the end of a turn that was cut off, and the message. */
+/** Additions to the history when the turn is taken: the end of a turn that was cut off, and the message. */
 type Opening = () => Promise<readonly StoredMessage[]>
 
 /**

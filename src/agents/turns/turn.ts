@@ -10,14 +10,14 @@ import { withParallel } from '../../tools/index.ts'
 import { createRepeatWatch, runToolCalls, type ToolTurn } from './tool-calls.ts'
 import type { TurnContext } from './turn-context.ts'
 
-/** What a turn works with. `messages` is the history up to and with the user's message. */
+/** The parts of a turn. `messages` is the history up to and with the user's message. */
 export interface TurnParts extends TurnContext {
   readonly sessions: Sessions
   readonly instructions: string
   readonly messages: readonly StoredMessage[]
 }
 
-/** What came of a turn. */
+/** The end of a turn. */
 export interface FinishedTurn {
   readonly result: TurnResult
   /** The end of the history, which is written with the end of the turn. */
@@ -132,10 +132,10 @@ async function toEnding(cause: unknown, { sessions, sessionId }: TurnParts): Pro
     (messages) => repairHistory(messages).openCalls.length === 0,
     () => false,
   )
-  return { end: 'failed', text: '', error: toFault(cause), ...(isWhole && { closing: CLOSING.failed }) }
+  return { end: 'failed', text: '', error: toFault(cause), closing: isWhole ? CLOSING.failed : undefined }
 }
 
-/** What ended a turn, as an error for the caller. */
+/** The cause of the end of a turn, as an error for the caller. */
 export function toFault(cause: unknown): NexusError {
   return isNexusError(cause) ? cause : new NexusError('INTERNAL', TURNS.fault().message, { cause })
 }

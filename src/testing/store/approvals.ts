@@ -5,8 +5,13 @@ import type { Answer, Lease, NewApproval, Store } from '../../store/index.ts'
 import { acquire, type Advance, ALLOW, ASK, call, DENY, hasCode, type Open, TTL_MS } from './rig.ts'
 
 const ASKED: NewApproval = {
-  ...{ id: 'a1', agentPath: 'main/worker', command: 'git push \u0000', prefix: 'git' },
-  ...{ scope: '/work', canRemember: true, ttlMs: 500 },
+  id: 'a1',
+  agentPath: 'main/worker',
+  command: 'git push \u0000',
+  prefix: 'git',
+  scope: '/work',
+  canRemember: true,
+  ttlMs: 500,
 }
 const REFUSED = failed('PERMISSION_DENIED', 'A person said no.')
 const YES: Answer = { isAllowed: true, by: 'ann' }
@@ -29,8 +34,16 @@ export function approvalTests(open: Open, clock: Advance): void {
     const { createdAt, expiresAt, ...rest } = approval
     assert.equal(expiresAt - createdAt, 500)
     assert.deepEqual(rest, {
-      ...{ id: 'a1', callId: 'c1', agentPath: 'main/worker', tool: 'echo', command: 'git push \u0000', prefix: 'git' },
-      ...{ scope: '/work', canRemember: true, skillDigest: 'sha256:00', state: 'open' },
+      id: 'a1',
+      callId: 'c1',
+      agentPath: 'main/worker',
+      tool: 'echo',
+      command: 'git push \u0000',
+      prefix: 'git',
+      scope: '/work',
+      canRemember: true,
+      skillDigest: 'sha256:00',
+      state: 'open',
     })
     const lease = await acquire(store, 'process:two')
     const record = store.ledger.record({ call: call(store, 'c2'), decision: ASK, lease })

@@ -55,8 +55,13 @@ export function eventTests(open: Open, clock: Advance): void {
     assert.deepEqual(events[4]?.references, { callId: 'c1', turnId, verdict: 'ask', rule: ASK.rule })
     const asked = events[5]
     assert.deepEqual(asked, {
-      ...{ id: asked?.id, projectId: store.projectId, at: asked?.at, type: 'call.asked', agentId: 'main' },
-      ...{ sessionId: 's1', references: { callId: 'c1', turnId } },
+      id: asked?.id,
+      projectId: store.projectId,
+      at: asked?.at,
+      type: 'call.asked',
+      agentId: 'main',
+      sessionId: 's1',
+      references: { callId: 'c1', turnId },
     })
     assert.ok(!JSON.stringify(events).includes('secret'))
     await store.sessions.create({ id: 's2', agentId: 'main', title: '' })

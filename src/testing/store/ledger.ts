@@ -107,7 +107,7 @@ export function ledgerTests(open: Open, clock: Advance): void {
     given.nested.value = 2
     const read = await store.ledger.get('c1')
     assert.deepEqual(read?.call.arguments, { nested: { value: 1 } })
-    // What is read may be frozen; then this is refused.
+    // Entries may be frozen; then this is refused.
     Reflect.set(read.call.arguments, 'nested', 'changed')
     assert.deepEqual((await store.ledger.get('c1'))?.call.arguments, { nested: { value: 1 } })
   })

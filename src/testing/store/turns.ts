@@ -15,7 +15,13 @@ export function turnTests(open: Open, clock: Advance): void {
     const { id } = queued
     assert.match(id, /^[0-9a-f]{32}$/)
     assert.deepEqual(queued, {
-      ...{ id, sessionId: 's1', requestId: 'r1', message, state: 'queued', isLeft: false, isCancelRequested: false },
+      id,
+      sessionId: 's1',
+      requestId: 'r1',
+      message,
+      state: 'queued',
+      isLeft: false,
+      isCancelRequested: false,
       createdAt: queued.createdAt,
     })
     const other = await store.turns.enqueue({ sessionId: 's1', message: { role: 'user', content: 'b' }, lease })
@@ -145,12 +151,12 @@ export function turnTests(open: Open, clock: Advance): void {
       decision: DENY,
       lease,
       outcome: refused,
-      ...(message && { message }),
+      message,
     })
     await store.ledger.record({ call: call(store, 'c1', { sessionId: 's1' }), decision: ALLOW, lease })
     const [answer] = said('answered')
-    await store.ledger.close('c1', succeeded(''), { lease, ...(answer && { message: answer }) })
-    await store.ledger.close('c1', succeeded(''), { lease, ...(answer && { message: answer }) })
+    await store.ledger.close('c1', succeeded(''), { lease, message: answer })
+    await store.ledger.close('c1', succeeded(''), { lease, message: answer })
     await store.turns.finish(id, lease, { state: 'done', messages: said('finished') })
     await store.turns.finish(id, lease, { state: 'done', messages: said('again') })
     assert.deepEqual(await history(), ['taken', 'refused', 'answered', 'finished'])
@@ -159,7 +165,7 @@ export function turnTests(open: Open, clock: Advance): void {
       decision: DENY,
       lease,
       outcome: refused,
-      ...(message && { message }),
+      message,
     })
     await assert.rejects(homeless, hasCode('INVALID_ARGUMENT', /no session/))
     assert.equal(await store.ledger.get('c2'), undefined)

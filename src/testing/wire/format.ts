@@ -8,7 +8,7 @@ export interface Frame {
   readonly delta?: boolean
 }
 
-/** What the frames of one answer have in common. */
+/** The common part of the frames of one answer. */
 export interface AnswerHead {
   readonly id: string
   readonly model: string

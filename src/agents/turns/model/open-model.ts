@@ -74,7 +74,7 @@ export async function openModel(endpoint: Endpoint): Promise<ModelChoice> {
     provider,
     name,
     describe: `${provider}/${toSafeLine(name)}${where}`,
-    ...(key && { key }),
+    key,
     redact: (text) => redact(text),
     ...(await connect(endpoint)),
   }
@@ -98,11 +98,11 @@ async function connectAnthropic({ name, baseUrl = OWN_ADDRESS.anthropic, apiKey 
   return { languageModel: createAnthropic({ baseURL, apiKey })(name) }
 }
 
-/** Without `includeUsage` servers do not say what a streamed answer cost. */
+/** Without `includeUsage` servers do not report the tokens of a streamed answer. */
 async function connectCompatible({ name, baseUrl = '', apiKey }: Endpoint): Promise<Connection> {
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
-  const settings = { name: 'openai-compatible', baseURL: baseUrl, includeUsage: true }
-  return { languageModel: createOpenAICompatible({ ...settings, ...(apiKey && { apiKey }) })(name) }
+  const settings = { name: 'openai-compatible', baseURL: baseUrl, includeUsage: true, apiKey }
+  return { languageModel: createOpenAICompatible(settings)(name) }
 }
 
 /** Only OpenAI itself surely speaks the newer interface. There the history stays ours: nothing is left with the provider. */
