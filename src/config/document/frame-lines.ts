@@ -1,9 +1,9 @@
 /** frame-lines: the lines of a nexus.yaml as they may be shown beside a finding. */
 import { isCollection, isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml'
 import { MIN_SECRET_CHARS, nearest } from '../../kernel/index.ts'
+import { keyText, readYamlTree } from '../../yaml/index.ts'
 import { holdsOf, isSecretName, memberOf, ROOT, type Schema, schemaFor, settingNames } from '../schema/walk.ts'
 import { shownValue } from '../secrets/mask.ts'
-import { keyText, parse } from './parse-yaml.ts'
 import { HIDDEN, type Path } from './path.ts'
 import { shownKeyAt } from './shown-key.ts'
 
@@ -24,9 +24,9 @@ const SHOWN = 2
  * a key there cannot be known.
  */
 export function frameLines(text: string, secrets: readonly string[]): SourceLines {
-  const { document } = parse(text)
+  const document = readYamlTree(text)
   const marks = new Uint8Array(text.length)
-  if (document.errors.length > 0) markNames(text, marks)
+  if (document === undefined || document.errors.length > 0) markNames(text, marks)
   else {
     markNode(document.contents, { schema: ROOT, at: [] }, marks)
     markSigns(text, marks)
@@ -68,10 +68,10 @@ function isPublic({ value }: Scalar, schema: Schema | undefined, isGuess: boolea
 }
 
 function markMembers({ items }: YAMLMap, { schema, at, isGuess = false }: SchemaNode, marks: Uint8Array): void {
-  const plain = Object.fromEntries(items.map((pair) => [keyText(pair), (pair.value as Scalar | null)?.value]))
+  const plain = Object.fromEntries(items.map((pair) => [keyText(pair.key), (pair.value as Scalar | null)?.value]))
   const form = schema && schemaFor(schema, plain)
   for (const pair of items) {
-    const key = keyText(pair)
+    const key = keyText(pair.key)
     const here = [...at, key ?? '']
     if (key === undefined) markNode(pair.key, { schema: undefined, at: here }, marks)
     else markRange(pair.key as Scalar, shownKeyAt(here, isCollection(pair.value)) === key, marks)

@@ -1,7 +1,7 @@
 /** written-out: secrets that a file has as text, hidden where a person reads the file to trust it. */
 import { isScalar, isSeq, isMap, type Scalar } from 'yaml'
 import { isJsonObject, type JsonValue, nearest } from '../../kernel/index.ts'
-import { keyText, parse } from '../document/parse-yaml.ts'
+import { keyText, readYamlTree } from '../../yaml/index.ts'
 import type { Path } from '../document/path.ts'
 import { fits } from '../document/pattern.ts'
 import { isSecret, isSetting } from '../schema/walk.ts'
@@ -17,14 +17,14 @@ const REFERENCE = /^(?:Bearer |Basic )?\$\{[^}]*\}$/
 export function withoutSecrets(text: string): string {
   const found: { readonly from: number; readonly to: number; readonly value: JsonValue }[] = []
   const visit = (node: unknown, at: Path): void => {
-    if (isMap(node)) for (const pair of node.items) visit(pair.value, [...at, keyText(pair) ?? ''])
+    if (isMap(node)) for (const pair of node.items) visit(pair.value, [...at, keyText(pair.key) ?? ''])
     else if (isSeq(node)) for (const [index, item] of node.items.entries()) visit(item, [...at, index])
     else if (isScalar(node) && node.range && isSecretText(node.value as JsonValue, at)) {
       const [from, to] = node.range
       found.push({ from, to: from + text.slice(from, to).trimEnd().length, value: (node as Scalar).value as JsonValue })
     }
   }
-  visit(parse(text).document.contents, [])
+  visit(readYamlTree(text)?.contents, [])
   let shown = text
   for (const { from, to, value } of found.toReversed()) shown = shown.slice(0, from) + hidden(value) + shown.slice(to)
   return shown.replaceAll(COMMENT, (line, before: string, value: string) =>

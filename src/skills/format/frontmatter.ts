@@ -7,9 +7,9 @@ import { placeOf } from './text.ts'
 import { hasKind, isFatal, readYaml, type YamlRead } from './yaml/read.ts'
 import type { Repaired } from './yaml/entries.ts'
 import { repairYaml } from './yaml/repair.ts'
-import { readYamlFast } from '../../yaml/index.ts'
+import { keyText, readYamlFast } from '../../yaml/index.ts'
 import { offsetOf } from './yaml/places.ts'
-import { AS_WRITTEN, keyText, mapToJson, writtenText } from './yaml/values.ts'
+import { AS_WRITTEN, mapToJson, writtenText } from './yaml/values.ts'
 import { asKeyLine } from './yaml/faults.ts'
 
 /** A value between brackets differs for YAML and for people: `argument-hint: [issue]` is a text. */

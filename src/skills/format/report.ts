@@ -17,6 +17,13 @@ export interface FormatFound extends Found {
   readonly code: FormatCode
 }
 
+/** A fault in a YAML text with its words as data; `offset` counts UTF-16 units from its start. */
+export interface YamlProblem extends FormatFound {
+  readonly offset: number
+  /** Where the same key was before; its line becomes the last fact. */
+  readonly first?: number
+}
+
 /** Collects the diagnostics of one file, in the order found. */
 export interface Report {
   add<C extends FormatCode>(code: C, where: Where, ...facts: Facts<C>): void

@@ -1,6 +1,6 @@
 import { isMap, isScalar, Lexer, type Pair, type ParsedNode, type YAMLMap } from 'yaml'
 import { readLeniently } from '../frontmatter.ts'
-import { keyText } from '../yaml/values.ts'
+import { keyText } from '../../../yaml/index.ts'
 import { type Layout, yamlOf } from './layout.ts'
 
 /** The lines of a key and its value in a frontmatter, from 0. */

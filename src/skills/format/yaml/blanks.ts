@@ -2,9 +2,9 @@ import { isMap, isScalar, isSeq, type ParsedNode, Scalar } from 'yaml'
 import { CLIENT_BLOCKS, firstUnseen, unseenIn, withoutUnseen } from '../../../kernel/index.ts'
 import { REQUIREMENTS, TOP_LEVEL } from '../fields/table.ts'
 import { found } from '../messages/messages.ts'
-import type { YamlProblem } from './inspect.ts'
+import type { YamlProblem } from '../report.ts'
 import { NOT_PROSE } from './prose.ts'
-import { keyText } from './values.ts'
+import { keyText } from '../../../yaml/index.ts'
 
 const KNOWN: ReadonlySet<string> = new Set([
   ...['name', 'description', 'metadata', 'always', 'skillKey'],

@@ -3,7 +3,7 @@ import { withoutUnseen } from '../../../kernel/index.ts'
 import { wrongBracket } from '../json5.ts'
 import { found } from '../messages/messages.ts'
 import type { SyntaxFault } from '../messages/yaml.ts'
-import type { YamlProblem } from './inspect.ts'
+import type { YamlProblem } from '../report.ts'
 
 interface YamlSource {
   readonly text: string

@@ -1,6 +1,6 @@
 import { isMap, isScalar, type ParsedNode, Scalar } from 'yaml'
 import type { FormatCode } from '../codes.ts'
-import type { YamlProblem } from './inspect.ts'
+import type { YamlProblem } from '../report.ts'
 import { isFatal, readSyntax } from './read.ts'
 
 /** A top-level key with its lines, and what reading them alone finds. */

@@ -1,6 +1,6 @@
 import { isMap, isSeq, type ParsedNode } from 'yaml'
 import type { KeyPath } from '../front.ts'
-import { keyText } from './values.ts'
+import { keyText } from '../../../yaml/index.ts'
 
 /** Offset of the key or entry at a path, or of the nearest one above it that exists; undefined when there is none. */
 export function offsetOf(root: ParsedNode | null | undefined, path: KeyPath): number | undefined {

@@ -1,10 +1,12 @@
-import { Composer, type CST, type ParsedNode, type YAMLError } from 'yaml'
+import type { CST, ParsedNode, YAMLError } from 'yaml'
+import { readYamlFully, readYamlTree, type YamlFault, type YamlLimits } from '../../../yaml/index.ts'
 import { FORMAT_CODES } from '../codes.ts'
+import { FORMAT_LIMITS } from '../limits.ts'
 import { found } from '../messages/messages.ts'
 import type { SyntaxFault } from '../messages/yaml.ts'
+import type { YamlProblem } from '../report.ts'
 import { oddBlanks } from './blanks.ts'
-import { inspect, tokenize, type YamlProblem } from './inspect.ts'
-import { keyProblems } from './values.ts'
+import { commentKeys, writtenText } from './values.ts'
 import { bracketProblem, problemOf } from './faults.ts'
 
 /** A YAML text, read strictly. `root` is undefined when a problem forbids its use, null when the text is empty. */
@@ -21,53 +23,65 @@ export function isFatal(problem: YamlProblem): boolean {
   return FORMAT_CODES[problem.code] === 'error'
 }
 
-/**
- * Parses one YAML 1.2 document with the core schema, and refuses what skills may not use. Time is linear in the text: the
- * library's own check for unique keys is quadratic and stays off, ours looks into a set.
- */
+const LIMITS: YamlLimits = {
+  tokens: FORMAT_LIMITS.maxTokens,
+  depth: FORMAT_LIMITS.maxDepth,
+  keys: FORMAT_LIMITS.maxKeys,
+  escapes: FORMAT_LIMITS.maxEscapes,
+}
+const UNITS: Readonly<Record<keyof YamlLimits, string>> = {
+  tokens: 'tokens',
+  depth: 'levels',
+  keys: 'keys and list entries',
+  escapes: 'backslashes in quotes',
+}
+
+/** Reads a frontmatter with the full parser, and refuses what skills may not use. */
 export function readYaml(text: string): YamlRead {
   const conflict = text.search(CONFLICT.begin)
   if (conflict >= 0 && CONFLICT.middle.test(text.slice(conflict))) {
     const problem = { ...found('yaml-invalid', { kind: 'conflict' }), offset: conflict }
     return { root: undefined, problems: [problem] }
   }
-  const lexed = tokenize(text)
-  if ('problem' in lexed) return { root: undefined, problems: [lexed.problem] }
-  const problems = inspect(lexed.tokens)
-  if (problems.some(isFatal)) return { root: undefined, problems }
-  for (const document of compose(lexed.tokens, text.length)) {
-    if (document.errors.length > 0) {
-      const errors = explained(document.errors, { text, tokens: lexed.tokens })
-      return { root: undefined, problems: [...problems, ...errors] }
-    }
-    const found = keyProblems(document.contents)
-    return {
-      root: found.length > 0 ? undefined : document.contents,
-      problems: [...problems, ...found, ...oddBlanks(document.contents, text)],
-    }
-  }
-  return { root: null, problems }
+  const { root, faults, tokens } = readYamlFully(text, LIMITS)
+  const errors = faults.flatMap((fault) => (fault.code === 'syntax' ? [fault.error] : []))
+  const problems = faults.flatMap((fault) => (fault.code === 'syntax' ? [] : [asProblem(fault)]))
+  if (errors.length > 0) problems.push(...explained(errors, { text, tokens }))
+  if (root === undefined) return { root, problems }
+  const comments = commentKeys(root)
+  const all = [...problems, ...comments, ...oddBlanks(root, text)]
+  return { root: comments.length > 0 ? undefined : root, problems: all }
 }
 
-function compose(tokens: readonly CST.Token[], length: number): ReturnType<Composer['compose']> {
-  const composer = new Composer({
-    version: '1.2',
-    schema: 'core',
-    merge: false,
-    uniqueKeys: false,
-    prettyErrors: false,
-  })
-  return composer.compose(tokens, true, length)
+function asProblem(fault: Exclude<YamlFault, { readonly code: 'syntax' }>): YamlProblem {
+  const { offset } = fault
+  switch (fault.code) {
+    case 'too-complex':
+      return { ...found('yaml-too-complex', fault.limit, UNITS[fault.of]), offset }
+    case 'duplicate-key': {
+      const { isLine, first, path } = fault
+      const [a, b] = fault.values.map(writtenText)
+      const values = a === undefined || b === undefined ? undefined : ([a, b] as const)
+      return { ...found('yaml-duplicate-key', String(path.at(-1)), { isLine, values }), first, offset }
+    }
+    case 'multiple-documents':
+    case 'merge-key':
+    case 'key-not-text':
+      return { ...found(`yaml-${fault.code}`), offset }
+    default: {
+      const { source } = fault
+      return {
+        ...found(`yaml-${fault.code}`, source.length > 40 ? `${source.slice(0, 40).toWellFormed()}…` : source),
+        offset,
+      }
+    }
+  }
 }
 
 /** The tree of a text in which only the syntax counts, not what skills may use of it; undefined when that has faults, too. */
 export function readSyntax(text: string): ParsedNode | null | undefined {
-  const lexed = tokenize(text)
-  if ('problem' in lexed) return undefined
-  for (const document of compose(lexed.tokens, text.length)) {
-    return document.errors.length > 0 ? undefined : document.contents
-  }
-  return null
+  const document = readYamlTree(text, LIMITS.tokens)
+  return document === undefined || document.errors.length > 0 ? undefined : document.contents
 }
 
 /** More than are ever listed; explaining one looks at the text again. */
