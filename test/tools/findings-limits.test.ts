@@ -17,6 +17,12 @@ describe('a command that installs something', () => {
       'pip install --target vendor requests',
     ],
     [
+      `'sh' '-c' 'pip install requests'`,
+      'error: externally-managed-environment\n',
+      'pip',
+      'pip install --target vendor requests. Then',
+    ],
+    [
       'apt-get install -y jq',
       'E: Could not open lock file /var/lib/dpkg/lock-frontend - open (2: No such file or directory)\nE: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), are you root?\n',
       'apt-get',

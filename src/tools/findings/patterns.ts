@@ -115,7 +115,7 @@ const NOT_INSTALLED: readonly Row[] = [
   [
     /externally-managed-environment/,
     (_, { command }) => {
-      const [, words = ''] = /\bpip3?\s+install\s+([^;&|<>]*)/.exec(command) ?? []
+      const [, words = ''] = /\bpip3?\s+install\s+([^;&|<>'"]*)/.exec(command) ?? []
       const packages = words.split(/\s+/).filter((word) => word !== '' && !word.startsWith('-'))
       return notInstalled('pip', `${pipInstall(packages.join(' '))} and the command that needs it.`)
     },
@@ -123,7 +123,7 @@ const NOT_INSTALLED: readonly Row[] = [
   [
     /(?:could not open lock file|unable to (?:acquire|lock)).*\/(?:dpkg|apt)\b/i,
     (_, { command }) => {
-      const [typed = 'apt-get install', name = 'apt-get'] = /\b(apt(?:-get)?)\s+[^;&|<>]*/.exec(command) ?? []
+      const [typed = 'apt-get install', name = 'apt-get'] = /\b(apt(?:-get)?)\s+[^;&|<>'"]*/.exec(command) ?? []
       return notInstalled(name, `Install it outside the sandbox: ${typed.trim()}`)
     },
   ],
