@@ -45,11 +45,14 @@ export function planInstall(target: Target, server: Server): Change {
   const change = plan(target, wrote)
   if (change.before === change.after) return change
   const kept = readReplaced(place)
-  const replaced = foreign ?? (kept && isSame(kept.wrote, old) ? kept.replaced : undefined)
-  return { ...change, foreign, remember: { ...place, replaced: replaced && { wrote, replaced } } }
+  const earlier = kept && isSame(kept.wrote, old) ? kept : undefined
+  const { keys, document } = open(target)
+  const madeMapping = earlier?.madeMapping === true || document[keys[0] ?? ''] === undefined
+  const replaced = foreign ?? earlier?.replaced
+  return { ...change, foreign, remember: { ...place, replaced: { wrote, replaced, madeMapping } } }
 }
 
-/** The same file without the entry, or with the one that `planInstall` replaced, unless ours was edited since. Throws as `planInstall`. */
+/** The same file without the entry and the mapping that `planInstall` made, or with the entry that it replaced, unless ours was edited since. Throws as `planInstall`. */
 export function planUninstall(target: Target): Change {
   const { client, where, name } = target
   const { path, entry } = readEntry(target)
@@ -57,7 +60,7 @@ export function planUninstall(target: Target): Change {
   const kept = readReplaced(place)
   const isOurs = kept !== undefined && isSame(kept.wrote, entry)
   const foreign = entry && !isOurs && !startsNexus(client, entry) ? entry : undefined
-  const change = plan(target, isOurs ? kept.replaced : undefined)
+  const change = plan(target, isOurs ? kept.replaced : undefined, isOurs && kept.madeMapping)
   return { ...change, foreign, remember: { ...place, replaced: undefined } }
 }
 
@@ -78,13 +81,16 @@ export async function writeChange({ path, before, after, foreign, remember }: Ch
   return copy
 }
 
-function plan(target: Target, value: JsonObject | undefined): Change {
+/** Without a value, `removesMapping` takes the mapping of entries too when it is empty then. */
+function plan(target: Target, value: JsonObject | undefined, removesMapping = false): Change {
   const { client, name } = target
   const { path, text, keys, document } = open(target)
   const at = [...keys, name]
   const old = entryAt(document, at)
   if (isSame(old, value)) return { path, before: text, after: text ?? '' }
-  const after = changeText(text ?? '', { path: at, value, format: client.format })
+  const [top = ''] = keys
+  const isLast = removesMapping && value === undefined && without(document, at)[top] === undefined
+  const after = changeText(text ?? '', { path: isLast ? [top] : at, value, format: client.format })
   // What else the file says must be the same afterwards, whatever the library made of it.
   const now = readDocument(after, { path, format: client.format })
   if (!isSame(entryAt(now, at), value) || !isSame(without(now, at), without(document, at)))

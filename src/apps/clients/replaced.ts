@@ -1,13 +1,15 @@
-/** replaced: entries of the user that an installation replaced. The Nexus home keeps them until they are restored. */
+/** replaced: what an installation wrote, and the entries of the user that it replaced. The Nexus home keeps them until they are restored. */
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { isJsonObject, type JsonObject, sha256 } from '../../kernel/index.ts'
 import { textOf, writeText } from './text-file.ts'
 
-/** What was written in place of what. */
+/** What was written, in place of what. */
 export interface Replaced {
   readonly wrote: JsonObject
-  readonly replaced: JsonObject
+  readonly replaced: JsonObject | undefined
+  /** The file had no mapping of entries, such as `mcpServers`. */
+  readonly madeMapping: boolean
 }
 
 /** Which entry of which file. */
@@ -26,8 +28,9 @@ export function readReplaced(place: ReplacedPlace): Replaced | undefined {
   try {
     const value: unknown = JSON.parse(textOf(fileOf(place)) ?? 'null')
     if (!isJsonObject(value)) return undefined
-    const { wrote, replaced } = value
-    return isJsonObject(wrote) && isJsonObject(replaced) ? ({ wrote, replaced } as Replaced) : undefined
+    const { wrote, replaced, madeMapping } = value
+    if (!isJsonObject(wrote)) return undefined
+    return { wrote, replaced: isJsonObject(replaced) ? replaced : undefined, madeMapping: madeMapping === true }
   } catch {
     // A damaged file restores nothing.
     return undefined

@@ -38,6 +38,29 @@ test('install shows the difference and writes it, a second time changes nothing,
   assert.equal(readFileSync(file, 'utf8'), '{\n  // mine\n  "mcpServers": {}\n}\n')
 })
 
+test('uninstall takes out the mapping that install made, and nothing beside it', async (t) => {
+  const place = new Place(t)
+  for (const [client, path, text] of [
+    ['cursor', '.cursor/mcp.json', '{\n  "theme": "dark"\n}\n'],
+    ['opencode', '.config/opencode/opencode.json', '{ "theme": "dark" }\n'],
+    ['codex', '.codex/config.toml', 'model = "m" # mine\n'],
+  ] as const) {
+    const file = join(place.root, path)
+    put(file, text)
+    for (const command of ['install', 'uninstall']) {
+      const { code, stderr } = await place.run(['mcp', command, client])
+      assert.equal(code, 0, stderr)
+    }
+    assert.equal(readFileSync(file, 'utf8'), text, client)
+  }
+  // Another entry came meanwhile.
+  const file = join(place.root, '.cursor/mcp.json')
+  await place.run(['mcp', 'install', 'cursor'])
+  await place.run(['mcp', 'install', 'cursor', '--name', 'second'])
+  await place.run(['mcp', 'uninstall', 'cursor'])
+  assert.match(readFileSync(file, 'utf8'), /"mcpServers": \{\s*"second"/)
+})
+
 test('an entry that starts another program stays without --force, and another name adds one beside it', async (t) => {
   const place = new Place(t)
   const file = join(place.root, '.cursor/mcp.json')

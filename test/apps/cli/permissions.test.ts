@@ -121,6 +121,11 @@ test('policy check names typos, a denial that one makes void, and lines that nev
   const typo = await check('{ deny: [run_comand] }')
   assert.equal(typo.code, 1)
   assert.match(typo.stderr, /run_comand.*\n?.*Did you mean 'run_command'/)
+  // The settings of an untrusted workspace offer nothing, so these are the user's own.
+  mkdirSync(place.home, { recursive: true })
+  writeFileSync(join(place.home, 'nexus.yaml'), 'mcp:\n  tools: [group:fs, web_fech]\n', { mode: 0o600 })
+  const { stderr } = await place.run(['policy', 'check'])
+  assert.match(stderr, /nexus\.yaml:2:21\n.*mcp\.tools\[1\]: 'web_fech' names no tool[\s\S]*Did you mean 'web_fetch'\?/)
 })
 
 test('policy diff lists the tools that another agent or other settings decide otherwise', async (t) => {

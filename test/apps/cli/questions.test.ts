@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { quotedWord } from '../../../src/kernel/index.ts'
@@ -163,6 +163,37 @@ test('keys typed before the question for trust do not answer it', { skip }, asyn
   assert.equal(code, 1, screen)
   assert.equal((await place.run(['trust', '--list'])).stdout, '')
 })
+
+test(
+  'mcp install asks before it replaces an entry of another program, and only a yes replaces it',
+  { skip },
+  async (t) => {
+    const place = new Place(t)
+    const file = join(place.root, '.cursor/mcp.json')
+    const theirs = '{ "mcpServers": { "nexus": { "command": "/bin/theirs" } } }\n'
+    mkdirSync(join(place.root, '.cursor'))
+    writeFileSync(file, theirs)
+    const prompt = /mcp\.json is not one of Nexus\. Change it\? A copy of the file is kept\. \[y\/N\]/
+    const early = { prompt: AT_ONCE, keys: 'y\r' }
+    for (const [keys, code] of [
+      ['n\r', 1],
+      ['\r', 1],
+      ['\u0004', 1],
+      ['\u0003', 130],
+    ] as const) {
+      const no = await inTerminal(place, ['mcp', 'install', 'cursor'], early, { prompt, keys })
+      assert.equal(no.code, code, no.screen)
+      assert.equal(readFileSync(file, 'utf8'), theirs)
+    }
+    for (const command of ['install', 'uninstall']) {
+      writeFileSync(file, theirs)
+      const yes = await inTerminal(place, ['mcp', command, 'cursor'], { prompt, keys: 'y\r' })
+      assert.equal(yes.code, 0, yes.screen)
+      assert.match(yes.screen, /\/bin\/theirs[\s\S]*A copy of the old file: /)
+      assert.doesNotMatch(readFileSync(file, 'utf8'), /theirs/)
+    }
+  },
+)
 
 test('Ctrl-C typed before the question cancels', { skip }, async (t) => {
   const { place, args } = await asking(t)
