@@ -81,9 +81,7 @@ export const ASKED = {
     `${isTyped ? 'Type the command again and answer y, or add --yes.' : 'Only the user can allow it: repeat the call when the user can answer.'}${noQuestion(asking)}`,
   /** For a no. */
   notAllowed: (isTyped: boolean) =>
-    isTyped
-      ? 'To allow it, type the command again and answer y.'
-      : 'The call runs only if the user asks for it again.',
+    isTyped ? 'To allow it, type the command again and answer y.' : 'The call runs only if the user asks for it again.',
   cancelled: (question: string) => `${question} There was no answer (cancelled while a person was asked).`,
   callbackFailed: (question: string, why: string) => `${question} The question failed: ${why}.`,
   remembered: (rule: string) => `${rule}, remembered`,

@@ -17,6 +17,12 @@ describe('a command that installs something', () => {
       'pip install --target vendor requests',
     ],
     [
+      `sh -c "pip install 'left-pad'" && true`,
+      'error: externally-managed-environment\n',
+      'pip',
+      'pip install --target vendor left-pad. Then',
+    ],
+    [
       `'sh' '-c' 'pip install requests'`,
       'error: externally-managed-environment\n',
       'pip',

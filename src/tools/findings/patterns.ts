@@ -115,16 +115,18 @@ const NOT_INSTALLED: readonly Row[] = [
   [
     /externally-managed-environment/,
     (_, { command }) => {
-      const [, words = ''] = /\bpip3?\s+install\s+([^;&|<>'"]*)/.exec(command) ?? []
-      const packages = words.split(/\s+/).filter((word) => word !== '' && !word.startsWith('-'))
+      const [, words = ''] = /\bpip3?\s+install\s+([^;&|<>]*)/.exec(command) ?? []
+      const packages = unquoted(words)
+        .split(/\s+/)
+        .filter((word) => word !== '' && !word.startsWith('-'))
       return notInstalled('pip', `${pipInstall(packages.join(' '))} and the command that needs it.`)
     },
   ],
   [
     /(?:could not open lock file|unable to (?:acquire|lock)).*\/(?:dpkg|apt)\b/i,
     (_, { command }) => {
-      const [typed = 'apt-get install', name = 'apt-get'] = /\b(apt(?:-get)?)\s+[^;&|<>'"]*/.exec(command) ?? []
-      return notInstalled(name, `Install it outside the sandbox: ${typed.trim()}`)
+      const [typed = 'apt-get install', name = 'apt-get'] = /\b(apt(?:-get)?)\s+[^;&|<>]*/.exec(command) ?? []
+      return notInstalled(name, `Install it outside the sandbox: ${unquoted(typed).trim()}`)
     },
   ],
   [
@@ -151,6 +153,11 @@ export function notInstalledFinding(run: CommandRun): CommandFinding | undefined
 function notInstalled(name: string, fix: string): CommandFinding {
   const why = 'commands cannot change the programs of this machine, and the sandbox has no network'
   return finding('install-refused', name, `${name} installed nothing: ${why}.`, fix)
+}
+
+/** The words of a command inside `sh -c '…'` end with its quote. */
+function unquoted(words: string): string {
+  return words.replace(/['"]/g, '')
 }
 
 function moduleMissing(program: string, name: string, fix: string): CommandFinding {
