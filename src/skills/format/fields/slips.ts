@@ -1,11 +1,4 @@
-import {
-  CLIENT_BLOCKS,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  nearest,
-  withoutUnseen,
-} from '../../../kernel/index.ts'
+import { CLIENT_BLOCKS, isJsonObject, type JsonObject, type JsonValue, nearest } from '../../../kernel/index.ts'
 import type { KeyPath } from '../front.ts'
 import { FIELD_NAMES, type Holder, REQUIREMENTS } from './table.ts'
 
@@ -45,7 +38,7 @@ export function similarTopLevelKey(key: string, front: JsonObject): string | und
   // A key behind an odd space is reported as that.
   if (NO_TYPOS.has(key) || !/^\S{4}/.test(key)) return undefined
   // Many words are near to the four letters of name.
-  const isName = key.length < 8 && withoutUnseen(key).toLowerCase() === 'name'
+  const isName = /^[^a-z]*n[^a-z]*a[^a-z]*m[^a-z]*e[^a-z]*$/i.test(key)
   const right = isName ? 'name' : nearest(key, TOP_KEYS)
   return right === undefined || Object.hasOwn(front, right) ? undefined : right
 }
@@ -85,7 +78,9 @@ const ANY_REQUIREMENT = 'bins, anyBins, env and config'
 /** The requirement that a key was meant to be; undefined for one that is allowed in `requires`. */
 function rightRequirement(key: string): string | undefined {
   if (REQUIREMENTS.includes(key) || OF_OTHERS.has(key) || key.startsWith('optional')) return undefined
-  return WORDS.get(plainly(key)) ?? sameWord(key, REQUIREMENTS) ?? nearest(key, REQUIREMENTS) ?? ANY_REQUIREMENT
+  return (
+    WORDS.get(plainly(key)) ?? PLAIN_REQUIREMENTS.get(plainly(key)) ?? nearest(key, REQUIREMENTS) ?? ANY_REQUIREMENT
+  )
 }
 
 /** The field that a key was meant to be. Short names are near to everything, so those must be the same letters. */
@@ -98,7 +93,7 @@ function rightField(key: string, value: JsonValue): string | undefined {
 function similarField(key: string): string | undefined {
   if (FIELD_NAMES.includes(key)) return undefined
   const long = key.length > 4 ? FIELD_NAMES.filter((field) => field.length > 4) : []
-  return sameWord(key, FIELD_NAMES) ?? nearest(key, long)
+  return PLAIN_FIELDS.get(plainly(key)) ?? nearest(key, long)
 }
 
 /** True for a requirement that is not inside `requires`. Others keep mappings of their own under these names. */
@@ -110,7 +105,7 @@ function isOutsideRequires(key: string, value: JsonValue): boolean {
 /** True for a key of `metadata` that surely means a field: by its letters, or by its value. */
 function looksLikeGate(key: string, value: JsonValue): boolean {
   if (/^bins?$/i.test(key)) return isOutsideRequires(key, value)
-  if (!FIELD_NAMES.includes(key) && sameWord(key, FIELD_NAMES) !== undefined) return true
+  if (!FIELD_NAMES.includes(key) && PLAIN_FIELDS.get(plainly(key)) !== undefined) return true
   if ((CLIENT_BLOCKS as readonly string[]).includes(key)) return false
   if (isJsonObject(value))
     return Object.keys(value).some((name) => REQUIREMENTS.includes(name)) && similarField(key) === 'requires'
@@ -118,12 +113,15 @@ function looksLikeGate(key: string, value: JsonValue): boolean {
   return items.some((item) => isJsonObject(item) && item['kind'] !== undefined) && similarField(key) === 'install'
 }
 
-/** The word that is written otherwise: in other case, or with `-` or `_` in it. */
-function sameWord(key: string, words: readonly string[]): string | undefined {
-  const plain = plainly(key)
-  return words.find((word) => word.toLowerCase() === plain)
+const PLAIN_FIELDS = byPlainName(FIELD_NAMES)
+const PLAIN_REQUIREMENTS = byPlainName(REQUIREMENTS)
+
+function byPlainName(names: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(names.map((name) => [name.toLowerCase(), name]))
 }
 
+/** Without the differences between spellings: case, and `-` or `_` in it. */
 function plainly(key: string): string {
-  return key.toLowerCase().replace(/[-_ ]/g, '')
+  const lower = key.toLowerCase()
+  return /[-_ ]/.test(lower) ? lower.replace(/[-_ ]/g, '') : lower
 }

@@ -1,11 +1,11 @@
 import type { Diagnostic, JsonObject } from '../../../kernel/index.ts'
 import type { DocumentHead } from '../document.ts'
-import type { KeyPath } from '../front.ts'
+import type { Frontmatter, KeyPath, KeyPlace, Position } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import { type Facts, wordsOf } from '../messages/messages.ts'
 import { LAST } from '../report.ts'
+import { placeOf } from '../text.ts'
 import { type Profile, STRICT_CODES, type StrictCode } from './codes.ts'
-import type { Places } from './places.ts'
 import { asMember } from '../messages/words.ts'
 
 /** Where a finding is: at a key of the frontmatter or at an offset of the body. */
@@ -40,5 +40,21 @@ export function createCollector(
       const place = 'key' in at ? places.key(at.key) : places.body(at.body)
       found.push({ code, severity, message, path, ...place, ...asMember(fix) })
     },
+  }
+}
+
+/** Finds the positions of keys in a file. Nothing is computed before the first question: most files have no finding. */
+export interface Places {
+  /** The key or entry at a path, or the nearest one above it that exists. */
+  key(path: KeyPath): KeyPlace
+  /** An offset in the body, in characters of the body as the rules are given it. */
+  body(offset: number): Position
+}
+
+/** The places of a file that was read; `body` is the end of its text. */
+export function placesIn(front: Frontmatter, { text, body }: { text: string; body: string }): Places {
+  return {
+    key: ([key = '', ...below]) => front.place(String(key), below),
+    body: (offset) => placeOf(text, text.length - body.length + offset),
   }
 }
