@@ -1,5 +1,6 @@
 import type { Environment } from '../../config/index.ts'
 import { commandFix, toSafeLine } from '../../kernel/index.ts'
+import type { EnvelopeParts } from './envelope.ts'
 import { errorOf, MESSAGES } from './messages/index.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -13,19 +14,9 @@ export const CHOICES = {
   shell: ['bash', 'zsh', 'fish'],
   remember: ['exact', 'prefix'],
   scope: ['user', 'project'],
+  // prettier-ignore
   client: [
-    ...[
-      'claude-code',
-      'claude-desktop',
-      'cursor',
-      'vscode',
-      'copilot',
-      'codex',
-      'opencode',
-      'zed',
-      'antigravity',
-      'devin',
-    ],
+    'claude-code', 'claude-desktop', 'cursor', 'vscode', 'copilot', 'codex', 'opencode', 'zed', 'antigravity', 'devin',
   ],
   /** `Call['origin']`: which front a call came from. */
   origin: ['model', 'mcp', 'cli', 'library', 'rpc'],
@@ -80,8 +71,27 @@ export interface Command {
   readonly names?: Names
   readonly options?: Readonly<Record<string, OptionSpec>>
   readonly examples: readonly string[]
-  /** Loads the code; it resolves to the exit code. */
-  readonly load: () => Promise<(invocation: Invocation) => Promise<number>>
+  readonly load: () => Promise<(invocation: Invocation) => Answer | Promise<Answer>>
+}
+
+/** The result of a command: `main` prints `data` with --json, else it calls `show`. The exit code is `exit`. */
+export interface Answer extends EnvelopeParts {
+  /** JSON. Default null. */
+  readonly data?: unknown
+  /** Prints it for people. */
+  readonly show?: () => void | Promise<void>
+}
+
+/** An argument that the command needs. Throws INVALID_ARGUMENT when it is missing or blank. */
+export function argument(
+  { command, positionals }: Invocation,
+  what: string,
+  example: readonly string[],
+  index = 0,
+): string {
+  const given = positionals[index]
+  if (given !== undefined && given.trim() !== '') return given
+  throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing(command, what, example))
 }
 
 /** The string value of a flag, or undefined. */
@@ -144,6 +154,10 @@ export function whereArgs(args: readonly string[], { flags }: Pick<Invocation, '
 }
 
 /** A fix that ends with such a command. */
-export function whereFix(lead: string, args: readonly string[], invocation: Invocation): ReturnType<typeof commandFix> {
+export function commandHint(
+  lead: string,
+  args: readonly string[],
+  invocation: Invocation,
+): ReturnType<typeof commandFix> {
   return commandFix(lead, ...whereArgs(args, invocation).map(toSafeLine))
 }

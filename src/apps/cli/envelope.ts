@@ -17,35 +17,38 @@ export interface ErrorMember {
 
 export interface EnvelopeParts {
   readonly diagnostics?: readonly Diagnostic[]
-  readonly error?: ErrorMember
+  readonly error?: ErrorMember | undefined
   /** The exit code that follows; default 1 with an error or a diagnostic that is one, else 0. */
   readonly exit?: number
+}
+
+/** The exit code of a command. */
+export function exitOf({ exit, error, diagnostics = [] }: EnvelopeParts): number {
+  return exit ?? (error !== undefined || hasErrors(diagnostics) ? 1 : 0)
 }
 
 /**
  * The one shape of `--json`: `{ nexus: 1, command, ok, data, diagnostics, error? }`. `nexus` is the version of this shape;
  * `ok` is true exactly when the exit code is 0. The same is published as `schema/output.schema.json`.
  */
-export function envelope(
-  command: string,
-  data: JsonValue,
-  about: readonly Diagnostic[] | EnvelopeParts = {},
-): JsonValue {
-  const { diagnostics = [], error, exit } = 'length' in about ? { diagnostics: about } : about
-  const isFine = exit === undefined ? error === undefined && !hasErrors(diagnostics) : exit === 0
-  return {
-    nexus: 1,
-    command,
-    ok: isFine,
-    data,
-    diagnostics: diagnostics.map(findingData),
-    ...(error && { error: { ...error } }),
-  }
+export function envelope(command: string, data: unknown, about: EnvelopeParts = {}): JsonValue {
+  const { diagnostics = [], error } = about
+  const ok = exitOf(about) === 0
+  return { nexus: 1, command, ok, data, diagnostics: diagnostics.map(findingData), error } as unknown as JsonValue
 }
 
 /** A finding as JSON has it: `code`, `severity`, `message`, `path`, `line`, `fix` and what else is known. */
 export function findingData({ proposal, ...found }: Omit<Diagnostic, 'path'> & { readonly path?: string }): JsonObject {
   return { ...found, ...commandData(proposal) } as unknown as JsonObject
+}
+
+/** The words of an error for JSON. */
+export function memberOf(code: string, { message, fix, proposal }: Omit<ErrorMember, 'code'> & Proposing): ErrorMember {
+  return { code, message, fix, ...commandData(proposal) }
+}
+
+interface Proposing {
+  readonly proposal?: ProposedCommand | undefined
 }
 
 /** Programs know `nexus` by this name, wherever a person has to type another one. */

@@ -1,8 +1,8 @@
 import type { Catalog } from '../../skills/catalog/index.ts'
 import { type Inspection, inspectSkills } from '../../local/index.ts'
-import { type Invocation, stringFlag } from './command.ts'
+import type { Answer, Invocation } from './command.ts'
 import { withProgress } from './interactive/progress.ts'
-import { agentFlag, findings, printDiagnostics, skillsDirs } from './open.ts'
+import { agentFlag, findings, places, printDiagnostics } from './open.ts'
 
 /**
  * Finds the skills as the command's flags say, prints to stderr what is wrong with the configuration and the folders, and passes on
@@ -10,25 +10,12 @@ import { agentFlag, findings, printDiagnostics, skillsDirs } from './open.ts'
  */
 export async function withInspection(
   invocation: Invocation,
-  use: (inspection: Inspection, catalog: Catalog) => number | Promise<number>,
-): Promise<number> {
+  use: (inspection: Inspection, catalog: Catalog) => Answer | Promise<Answer>,
+): Promise<Answer> {
   const { terminal } = invocation
-  const inspection = await inspect(invocation)
+  const asked = { ...places(invocation), tolerateConfigErrors: true }
+  const inspection = await withProgress(terminal, 'looking for skills', () => inspectSkills(asked))
   const { diagnostics, found } = inspection
   printDiagnostics(findings({ diagnostics, found, catalog: inspection.catalog() }), terminal)
   return use(inspection, inspection.catalog(agentFlag(invocation)))
-}
-
-function inspect(invocation: Invocation): Promise<Inspection> {
-  const { terminal, cwd, environment, flags } = invocation
-  const configPath = stringFlag(invocation, 'config')
-  return withProgress(terminal, 'looking for skills', () =>
-    inspectSkills({
-      ...{ cwd, environment },
-      skillsDirs: skillsDirs(invocation),
-      tolerateConfigErrors: true,
-      ...(configPath !== undefined && { configPath }),
-      ...(flags['trust'] === true && { trusted: true }),
-    }),
-  )
 }

@@ -4,7 +4,7 @@ import { CODES } from '../../kernel/index.ts'
 import { readArguments } from './arguments/read-arguments.ts'
 import { missingCommand, unknownCommand } from './arguments/unknown-command.ts'
 import { type Cancellation, prepareCancellation } from './cancellation.ts'
-import { envelope } from './envelope.ts'
+import { envelope, exitOf } from './envelope.ts'
 import { errorMember, printFailure, toFailure } from './failure.ts'
 import { commandHelp, groupHelp, overview } from './help.ts'
 import { errorOf, MESSAGES, NOTES } from './messages/index.ts'
@@ -65,13 +65,26 @@ async function dispatch(argv: readonly string[], own: Process): Promise<number> 
   const cwd = workingDirectory()
   const environment = readEnvironment(undefined, { argv, asRoot: given.flags['as-root'] === true })
   const run = await command.load()
-  return run({
+  const isJson = given.flags['json'] === true || given.flags['format'] === 'json'
+  const {
+    data = null,
+    show,
+    ...about
+  } = await run({
     ...given,
-    ...{ command: command.name, version, terminal, environment, cwd, cancel: cancellation.cancel },
+    command: command.name,
+    version,
+    terminal: isJson ? terminal.besideDocument() : terminal,
+    environment,
+    cwd,
+    cancel: cancellation.cancel,
     get signal() {
       return cancellation.signal()
     },
   })
+  if (isJson) terminal.json(envelope(command.name, data, about))
+  else await show?.()
+  return exitOf(about)
 }
 
 function workingDirectory(): string {

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { shownCall } from '../../authorize/index.ts'
 import { type Catalog, everyCopy } from '../../skills/catalog/index.ts'
-import { consentOf, trustWorkspace } from '../../config/index.ts'
+import { consentOf, loadConfig, type LoadedConfig, trustWorkspace } from '../../config/index.ts'
 import { type Diagnostic, type NexusError, toSafeLine } from '../../kernel/index.ts'
 import type { Local, LocalOptions } from '../../local/index.ts'
 import { choiceFlag, CHOICES, type Invocation, listFlag, stringFlag } from './command.ts'
@@ -24,12 +24,17 @@ export interface OpenOptions extends Pick<LocalOptions, 'record' | 'readsUses' |
  * the places where skills are looked for. Errors in the configuration stop every command but those that merely look and
  * record nothing (`record: 'memory'`). Throws FILE_NOT_FOUND for a `--skills-dir` that is not there.
  */
-export async function openFor(invocation: Invocation, options: OpenOptions = {}): Promise<Local> {
+export async function openFor(invocation: Invocation, options: OpenOptions = {}): Promise<Local & AsyncDisposable> {
+  const local = await openTrusted(invocation, options)
+  return Object.assign(local, { [Symbol.asyncDispose]: () => local.close() })
+}
+
+async function openTrusted(invocation: Invocation, options: OpenOptions): Promise<Local> {
   const { terminal } = invocation
   const local = await openOnce(invocation, options)
   if (options.needsTrust && invocation.flags['trust'] === true) await showConsent(local, invocation)
   if (!options.needsTrust || !local.waitsForTrust) {
-    printDiagnostics(findings(seenBy(local)), terminal)
+    printDiagnostics(findings(diagnosticsOf(local)), terminal)
     return local
   }
   printDiagnostics(local.diagnostics, terminal)
@@ -43,7 +48,7 @@ export async function openFor(invocation: Invocation, options: OpenOptions = {})
   }
   const printed = new Set(local.diagnostics.map(asText))
   printDiagnostics(
-    findings(seenBy(trusted)).filter((diagnostic) => !printed.has(asText(diagnostic))),
+    findings(diagnosticsOf(trusted)).filter((diagnostic) => !printed.has(asText(diagnostic))),
     terminal,
   )
   return trusted
@@ -66,7 +71,7 @@ interface Seen {
 }
 
 /** The same of an open runtime. */
-export function seenBy({ diagnostics, runtime }: Pick<Local, 'diagnostics' | 'runtime'>): Seen {
+export function diagnosticsOf({ diagnostics, runtime }: Pick<Local, 'diagnostics' | 'runtime'>): Seen {
   return { diagnostics, found: runtime.diagnostics, catalog: runtime.openAgent().catalog() }
 }
 
@@ -80,24 +85,35 @@ function asText({ path, line, message }: Diagnostic): string {
   return `${path}:${line}: ${message}`
 }
 
-function toLocalOptions(invocation: Invocation, options: OpenOptions): LocalOptions {
-  const configPath = stringFlag(invocation, 'config')
-  const approve = approver(invocation)
+function toLocalOptions(invocation: Invocation, { cwd, needsTrust, ...options }: OpenOptions): LocalOptions {
   return {
-    cwd: options.cwd ?? invocation.cwd,
-    environment: invocation.environment,
-    skillsDirs: skillsDirs(invocation),
+    ...places(invocation),
+    cwd: cwd ?? invocation.cwd,
     signal: invocation.signal,
-    ...(approve && { approve }),
-    ...(invocation.flags['wait'] === true && { waitForAnswers: true }),
-    ...sandboxFlag(invocation),
-    ...(configPath !== undefined && { configPath }),
-    ...((invocation.flags['trust'] === true || options.trusted === true) && { trusted: true }),
-    ...(options.record !== undefined && { record: options.record }),
-    ...(options.readsUses !== undefined && { readsUses: options.readsUses }),
-    ...(options.prompt && { prompt: options.prompt }),
-    ...(options.record === 'memory' && options.needsTrust !== true && { tolerateConfigErrors: true }),
+    approve: approver(invocation),
+    waitForAnswers: invocation.flags['wait'] === true,
+    sandbox: choiceFlag(invocation, 'sandbox', CHOICES.sandbox),
+    tolerateConfigErrors: options.record === 'memory' && needsTrust !== true,
+    ...options,
   }
+}
+
+/** Where the flags of a command look for settings and skills. */
+export function places(invocation: Invocation) {
+  const { cwd, environment, flags } = invocation
+  return {
+    cwd,
+    environment,
+    configPath: stringFlag(invocation, 'config'),
+    skillsDirs: skillsDirs(invocation),
+    trusted: flags['trust'] === true ? true : undefined,
+  }
+}
+
+/** The settings around the working directory, with those of `--config`. Errors in them do not stop it. */
+export function loadHere(invocation: Invocation): Promise<LoadedConfig> {
+  const { cwd, environment } = invocation
+  return loadConfig({ cwd, environment, configPath: stringFlag(invocation, 'config') })
 }
 
 /** A directory named on the command line is meant to be there; one in a configuration may come later. */
@@ -117,11 +133,6 @@ function isDirectory(path: string): boolean {
     // Absent or out of reach: either way there is nothing to search.
     return false
   }
-}
-
-function sandboxFlag(invocation: Invocation): { sandbox?: 'local' | 'none' } {
-  const sandbox = choiceFlag(invocation, 'sandbox', CHOICES.sandbox)
-  return sandbox === undefined ? {} : { sandbox }
 }
 
 /** Prints errors and warnings to stderr; information stays with `config check` and `skills check`. */

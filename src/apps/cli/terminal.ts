@@ -16,6 +16,8 @@ export interface Terminal {
   note(text: string): void
   /** Text on stderr, as it is. */
   writeNote(text: string): void
+  /** The same terminal with everything on stderr: stdout is for a document. */
+  besideDocument(): Terminal
   /** One JSON document on stdout, without characters that a terminal would act on. */
   json(value: JsonValue): void
   /**
@@ -68,7 +70,9 @@ export function createTerminal(environment: Environment): Terminal {
       cwd: workingDirectory(),
       path: environment.get('PATH') ?? '',
     }))
-  return {
+  const paintNote = painter(stderr, () => process.stderr)
+  /** `data`: where `line` and `write` go. */
+  const over = (data: Output, paint: Terminal['paint']): Terminal => ({
     commandLine: (args, name = ownProgram()) => {
       const cwd = workingDirectory()
       return commandLine(
@@ -77,15 +81,16 @@ export function createTerminal(environment: Environment): Terminal {
       )
     },
     shortPath: (path) => toSafeLine(shortPath(path, { cwd: workingDirectory(), home: environment.home })),
-    write: stdout.write,
-    line: (text = '') => stdout.write(`${text}\n`),
+    write: data.write,
+    line: (text = '') => data.write(`${text}\n`),
     note: (text) => stderr.write(`${text}\n`),
     writeNote: stderr.write,
+    besideDocument: () => over(stderr, paintNote),
     json: (value) => stdout.write(`${toSafeJson(value, 2)}\n`),
-    paint: painter(stdout, () => process.stdout),
-    paintNote: painter(stderr, () => process.stderr),
+    paint,
+    paintNote,
     isInteractive: stderr.isTerminal && isTerminalAt(0),
-    isShown: stdout.isTerminal,
+    isShown: data.isTerminal,
     isWatched: stderr.isTerminal,
     beginQuestion: () => {
       questions++
@@ -102,7 +107,7 @@ export function createTerminal(environment: Environment): Terminal {
       return stdout.end
     },
     get columns() {
-      return columnsOf(stdout)
+      return columnsOf(data)
     },
     get noteColumns() {
       return columnsOf(stderr)
@@ -110,7 +115,11 @@ export function createTerminal(environment: Environment): Terminal {
     drained: async () => {
       await Promise.all([stdout.drained(), stderr.drained()])
     },
-  }
+  })
+  return over(
+    stdout,
+    painter(stdout, () => process.stdout),
+  )
 }
 
 /** A terminal that does not say has 80. */

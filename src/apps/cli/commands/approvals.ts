@@ -1,33 +1,30 @@
 import { userInfo } from 'node:os'
 import { toSafeLine } from '../../../kernel/index.ts'
-import { openConfiguredStore } from '../../../local/index.ts'
-import { type ApprovalsBroker, createApprovals } from '../../../runtime/index.ts'
-import type { Approval, Store } from '../../../store/index.ts'
+import { createApprovals } from '../../../runtime/index.ts'
+import type { Approval } from '../../../store/index.ts'
 import { quoteCommand } from '../show/lines.ts'
-import { choiceFlag, CHOICES, type Invocation } from '../command.ts'
-import { envelope } from '../envelope.ts'
+import { type Answer, argument, choiceFlag, CHOICES, type Invocation } from '../command.ts'
 import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
+import { openStored } from '../stored.ts'
 
 /** `nexus approvals list`: the open questions of every process, and the answers that are remembered. */
-export async function listApprovals(invocation: Invocation): Promise<number> {
+export async function listApprovals(invocation: Invocation): Promise<Answer> {
   const { terminal } = invocation
-  return withBroker(invocation, async (approvals) => {
-    const open = await approvals.list()
-    const remembered = await approvals.remembered()
-    if (invocation.flags['json'] === true) {
-      const data = { open: open.map((each) => ({ ...each })), remembered: remembered.map((each) => ({ ...each })) }
-      terminal.json(envelope('approvals list', data))
-      return 0
-    }
-    if (open.length === 0) terminal.note(NOTES.noQuestion())
-    for (const approval of open) terminal.line(describe(approval, invocation))
-    for (const { id, tool, match, text, agentPath, scope } of remembered) {
-      const kind = match === 'exact' ? 'exactly' : 'beginning with'
-      terminal.line(`remembered ${id}  ${toSafeLine(agentPath)}: ${toSafeLine(tool)}${inScope(scope)} ${kind}:`)
-      for (const line of quoteCommand(text)) terminal.line(line)
-    }
-    return 0
-  })
+  await using opened = await openBroker(invocation)
+  const open = await opened.approvals.list()
+  const remembered = await opened.approvals.remembered()
+  return {
+    data: { open, remembered },
+    show: () => {
+      if (open.length === 0) terminal.note(NOTES.noQuestion())
+      for (const approval of open) terminal.line(describe(approval, invocation))
+      for (const { id, tool, match, text, agentPath, scope } of remembered) {
+        const kind = match === 'exact' ? 'exactly' : 'beginning with'
+        terminal.line(`remembered ${id}  ${toSafeLine(agentPath)}: ${toSafeLine(tool)}${inScope(scope)} ${kind}:`)
+        for (const line of quoteCommand(text)) terminal.line(line)
+      }
+    },
+  }
 }
 
 function describe(
@@ -49,50 +46,38 @@ function inScope(scope: string | undefined): string {
 }
 
 /** `nexus approvals answer <id> --allow|--deny`; a unique beginning of the id is enough. */
-export async function answerApproval(invocation: Invocation): Promise<number> {
-  const { terminal, flags, positionals } = invocation
+export async function answerApproval(invocation: Invocation): Promise<Answer> {
+  const { terminal, flags } = invocation
   const remember = choiceFlag(invocation, 'remember', CHOICES.remember)
-  const [wanted] = positionals
-  if (wanted === undefined)
-    throw errorOf(
-      'INVALID_ARGUMENT',
-      MESSAGES.argumentMissing('approvals answer', 'the id of a question', ['0196f3', '--allow']),
-    )
+  const wanted = argument(invocation, 'the id of a question', ['0196f3', '--allow'])
   const isAllowed = flags['allow'] === true
   if (isAllowed === (flags['deny'] === true)) throw errorOf('INVALID_ARGUMENT', MESSAGES.allowOrDeny(wanted))
-  return withBroker(invocation, async (approvals, store) => {
-    // Only a whole id finds a question that is closed: it says how that ended.
-    const closed = (await store.approvals.list()).filter(({ id: known }) => known === wanted)
-    const { id } = await findQuestion(closed.length > 0 ? closed : await approvals.list(), wanted)
-    const by = `${userInfo().username} (nexus approvals)`
-    const { isApplied, approval } = await approvals.answer(id, { isAllowed, by, ...(remember && { remember }) })
-    const data = { applied: isApplied, state: approval.state, id }
-    if (flags['json'] === true) terminal.json(envelope('approvals answer', data, { exit: isApplied ? 0 : 1 }))
-    else terminal.note(isApplied ? NOTES.answered(approval.state) : NOTES.answeredBefore(approval.state))
-    return isApplied ? 0 : 1
-  })
+  await using opened = await openBroker(invocation)
+  const { approvals, store } = opened
+  // Only a whole id finds a question that is closed: it says how that ended.
+  const closed = (await store.approvals.list()).filter(({ id: known }) => known === wanted)
+  const { id } = findQuestion(closed.length > 0 ? closed : await approvals.list(), wanted)
+  const by = `${userInfo().username} (nexus approvals)`
+  const { isApplied, approval } = await approvals.answer(id, { isAllowed, by, ...(remember && { remember }) })
+  const { state } = approval
+  return {
+    data: { applied: isApplied, state, id },
+    exit: isApplied ? 0 : 1,
+    show: () => terminal.note(isApplied ? NOTES.answered(state) : NOTES.answeredBefore(state)),
+  }
 }
 
 /** `nexus approvals forget <id>`: ends a remembered answer. */
-export async function forgetApproval(invocation: Invocation): Promise<number> {
-  const { terminal, flags, positionals } = invocation
-  const [id] = positionals
-  if (id === undefined)
-    throw errorOf(
-      'INVALID_ARGUMENT',
-      MESSAGES.argumentMissing('approvals forget', 'the id of a remembered answer', ['0196f3']),
-    )
-  return withBroker(invocation, async (approvals) => {
-    if (!(await approvals.forget(id))) throw errorOf('FILE_NOT_FOUND', MESSAGES.answerNotFound(toSafeLine(id)))
-    if (flags['json'] === true) terminal.json(envelope('approvals forget', { id }))
-    else terminal.note(NOTES.forgotten())
-    return 0
-  })
+export async function forgetApproval(invocation: Invocation): Promise<Answer> {
+  const id = argument(invocation, 'the id of a remembered answer', ['0196f3'])
+  await using opened = await openBroker(invocation)
+  if (!(await opened.approvals.forget(id))) throw errorOf('FILE_NOT_FOUND', MESSAGES.answerNotFound(toSafeLine(id)))
+  return { data: { id }, show: () => invocation.terminal.note(NOTES.forgotten()) }
 }
 
-async function findQuestion(all: readonly Approval[], wanted: string): Promise<Approval> {
+function findQuestion(all: readonly Approval[], wanted: string): Approval {
   const exact = all.find(({ id }) => id === wanted)
-  const matching = exact ? [exact] : all.filter(({ id }) => wanted !== '' && id.startsWith(wanted))
+  const matching = exact ? [exact] : all.filter(({ id }) => id.startsWith(wanted))
   const [approval] = matching
   if (approval && matching.length === 1) return approval
   throw errorOf(
@@ -102,15 +87,8 @@ async function findQuestion(all: readonly Approval[], wanted: string): Promise<A
 }
 
 /** The rule of who may answer is that of the broker, as in the process that asks. */
-async function withBroker(
-  invocation: Invocation,
-  use: (approvals: ApprovalsBroker, store: Store) => Promise<number>,
-): Promise<number> {
-  const { store } = await openConfiguredStore(invocation)
-  try {
-    await store.reclaim()
-    return await use(createApprovals(store, {}), store)
-  } finally {
-    await store.close()
-  }
+async function openBroker(invocation: Invocation) {
+  const opened = await openStored(invocation)
+  await opened.store.reclaim()
+  return { ...opened, approvals: createApprovals(opened.store, {}) }
 }

@@ -1,8 +1,9 @@
 import { everyCopy } from '../../../skills/catalog/index.ts'
 import { loadConfig } from '../../../config/index.ts'
 import { toSafeLine } from '../../../kernel/index.ts'
-import { inspectSkills, openConfiguredStore } from '../../../local/index.ts'
+import { inspectSkills } from '../../../local/index.ts'
 import type { Invocation, Names } from '../command.ts'
+import { openStored } from '../stored.ts'
 
 /** Names that a shell offers here. One with a space or a control character cannot be completed and is left out. */
 export async function namesOf(kind: Names, invocation: Invocation): Promise<readonly string[]> {
@@ -21,12 +22,9 @@ const FINDERS: Readonly<Record<Names, (invocation: Invocation) => Promise<readon
   async codes() {
     return (await import('./explain.ts')).allCodes()
   },
-  async sessions({ cwd, environment }) {
-    const { store, scope } = await openConfiguredStore({ cwd, environment })
-    try {
-      return (await store.sessions.list({ limit: 100, scope })).map(({ id }) => id)
-    } finally {
-      await store.close()
-    }
+  async sessions(invocation) {
+    await using opened = await openStored(invocation)
+    const { store, scope } = opened
+    return (await store.sessions.list({ limit: 100, scope })).map(({ id }) => id)
   },
 }

@@ -1,5 +1,12 @@
-import { choiceFlag, CHOICES, type Command, type Invocation, type Names, type OptionSpec } from '../command.ts'
-import { envelope } from '../envelope.ts'
+import {
+  type Answer,
+  choiceFlag,
+  CHOICES,
+  type Command,
+  type Invocation,
+  type Names,
+  type OptionSpec,
+} from '../command.ts'
 import { errorOf, MESSAGES } from '../messages/index.ts'
 
 const WRITERS: Readonly<Record<(typeof CHOICES.shell)[number], (commands: Commands) => string>> = { bash, zsh, fish }
@@ -7,22 +14,19 @@ const WRITERS: Readonly<Record<(typeof CHOICES.shell)[number], (commands: Comman
 type Commands = readonly Command[]
 
 /** `nexus completion bash|zsh|fish`: a script for the shell, made from the table of commands; `--names` is what it asks for. */
-export async function completion(invocation: Invocation, commands: Commands): Promise<number> {
-  const { command, flags, terminal } = invocation
+export async function completion(invocation: Invocation, commands: Commands): Promise<Answer> {
+  const { terminal } = invocation
   const kind = choiceFlag(invocation, 'names', CHOICES.names)
   if (kind !== undefined) {
     const { namesOf } = await import('./completion-names.ts')
     const names = await namesOf(kind, invocation)
-    if (flags['json'] === true) terminal.json(envelope(command, { names: [...names] }))
-    else for (const name of names) terminal.line(name)
-    return 0
+    return { data: { names }, show: () => names.forEach((name) => terminal.line(name)) }
   }
   const shell = invocation.positionals[0] ?? ''
   const write = Object.hasOwn(WRITERS, shell) ? WRITERS[shell as keyof typeof WRITERS] : undefined
   if (!write) throw errorOf('INVALID_ARGUMENT', MESSAGES.shellUnsupported(shell))
-  if (flags['json'] === true) terminal.json(envelope(command, { shell, script: `${write(commands)}\n` }))
-  else terminal.line(write(commands))
-  return 0
+  const script = `${write(commands)}\n`
+  return { data: { shell, script }, show: () => terminal.write(script) }
 }
 
 /** The words that may follow each beginning of a command; those of the whole command line under ''. */

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import {
   explainConfig,
   type ExplainedConfig,
-  loadConfig,
   type LoadedConfig,
   type Origin,
   sourceOf,
@@ -12,47 +11,38 @@ import {
 import {
   createRedactor,
   type Diagnostic,
-  hasErrors,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   type NexusError,
   nearest,
 } from '../../../kernel/index.ts'
-import { type Invocation, stringFlag } from '../command.ts'
-import { envelope } from '../envelope.ts'
+import { type Answer, type Invocation, stringFlag } from '../command.ts'
 import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
-import { printDiagnostics } from '../open.ts'
-import { printExplain } from '../show/findings.ts'
+import { loadHere, printDiagnostics } from '../open.ts'
+import { printExplain, worstMark } from '../show/findings.ts'
 import { trustText } from '../show/consent.ts'
 import { type Setting, settingsIn, toYaml } from '../settings/to-yaml.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** `nexus config check`: exit code 1 when a file has an error. */
-export async function checkConfig(invocation: Invocation): Promise<number> {
+export async function checkConfig(invocation: Invocation): Promise<Answer> {
   const { terminal } = invocation
-  const loaded = await load(invocation)
+  const loaded = await loadHere(invocation)
   const diagnostics = await allFindings(loaded, invocation)
-  const bad = hasErrors(diagnostics)
-  if (invocation.flags['json'] === true) {
-    const { document: config } = await explainConfig(loaded)
-    const data = { files: [...loaded.files], workspace: workspaceData(loaded), config }
-    terminal.json(envelope('config check', data, diagnostics))
-    return bad ? 1 : 0
+  const { document: config } = await explainConfig(loaded)
+  return {
+    data: { files: loaded.files, workspace: workspaceData(loaded), config },
+    diagnostics,
+    show: async () => {
+      await printFindings(diagnostics, loaded, terminal)
+      const files =
+        loaded.files.length === 0 ? NOTES.noConfig() : `Read: ${loaded.files.map(terminal.shortPath).join(', ')}`
+      terminal.line(`${worstMark(diagnostics, terminal)} ${files}`)
+      terminal.line(`  workspace ${trustText(loaded.workspace, terminal)}`)
+      printExplain(diagnostics, terminal)
+    },
   }
-  await printFindings(diagnostics, loaded, terminal)
-  const files =
-    loaded.files.length === 0 ? NOTES.noConfig() : `Read: ${loaded.files.map(terminal.shortPath).join(', ')}`
-  const isDoubtful = diagnostics.some(({ severity }) => severity === 'warning')
-  const mark = bad
-    ? terminal.paint('red', '✗')
-    : isDoubtful
-      ? terminal.paint('yellow', '!')
-      : terminal.paint('green', '✓')
-  terminal.line(`${mark} ${files}`)
-  terminal.line(`  workspace ${trustText(loaded.workspace, terminal)}`)
-  printExplain(diagnostics, terminal)
-  return bad ? 1 : 0
 }
 
 /** Each finding with the lines of its file: all keys, and the values that are public. */
@@ -75,37 +65,33 @@ async function printFindings(
 }
 
 /** `nexus config show [section]`: what holds and which line said so; only public values are shown. Exit code 1 when a file has an error. */
-export async function showConfig(invocation: Invocation): Promise<number> {
+export async function showConfig(invocation: Invocation): Promise<Answer> {
   const { terminal } = invocation
-  const loaded = await load(invocation)
+  const loaded = await loadHere(invocation)
   const explained = await explainConfig(loaded)
   const { originOf } = explained
-  const part = sectionOf(explained, invocation.positionals[0])
+  const { document } = sectionOf(explained, invocation.positionals[0])
   const diagnostics = await allFindings(loaded, invocation)
-  const bad = hasErrors(diagnostics)
-  if (invocation.flags['json'] === true) {
-    const values = settingsIn(part.document, []).map(({ keys, value }) => ({
-      key: keyText(keys),
-      value,
-      from: placeOf(originOf(keys)),
-    }))
-    const data = { files: [...loaded.files], workspace: workspaceData(loaded), document: part.document, values }
-    terminal.json(envelope('config show', data, diagnostics))
-    return bad ? 1 : 0
-  }
-  printDiagnostics(diagnostics, terminal)
+  const values = settingsIn(document).map(({ keys, value }) => {
+    const { path, line, column }: Origin = originOf(keys) ?? { path: 'default' }
+    return { key: keyText(keys), value, from: { path, line, column } }
+  })
   const comment = ({ keys }: Setting): string => terminal.paint('dim', `# ${describe(originOf(keys), invocation)}`)
-  terminal.line(toYaml(part.document, comment))
-  return bad ? 1 : 0
+  return {
+    data: { files: loaded.files, workspace: workspaceData(loaded), document, values },
+    diagnostics,
+    show: () => {
+      printDiagnostics(diagnostics, terminal)
+      terminal.line(toYaml(document, comment))
+    },
+  }
 }
 
 /** `nexus config schema`: the JSON Schema of nexus.yaml, for editors and CI. */
-export async function showSchema({ command, flags, terminal }: Invocation): Promise<number> {
+export async function showSchema({ terminal }: Invocation): Promise<Answer> {
   const { packageRoot } = await import('../../../local/index.ts')
   const schema = readFileSync(join(packageRoot(), 'schema/nexus.schema.json'), 'utf8')
-  if (flags['json'] === true) terminal.json(envelope(command, { schema: JSON.parse(schema) as JsonObject }))
-  else terminal.write(schema)
-  return 0
+  return { data: { schema: JSON.parse(schema) as JsonObject }, show: () => terminal.write(schema) }
 }
 
 function workspaceData({ workspace }: LoadedConfig): JsonObject {
@@ -141,12 +127,6 @@ export async function findInSettings(loaded: LoadedConfig, invocation: Invocatio
   return [...found, ...(await findUnknownSkills(loaded, look.catalog()))]
 }
 
-function load(invocation: Invocation): Promise<LoadedConfig> {
-  const { environment, cwd } = invocation
-  const configPath = stringFlag(invocation, 'config')
-  return loadConfig({ cwd, environment, ...(configPath !== undefined && { configPath }) })
-}
-
 /** The document with nothing in it but the part at a dotted path. Throws INVALID_ARGUMENT when there is none. */
 function sectionOf({ document, keysAt }: ExplainedConfig, path: string | undefined): { document: JsonObject } {
   if (path === undefined) return { document }
@@ -176,10 +156,6 @@ function noSection(parents: readonly string[], key: string, known: readonly stri
 
 function keyText(keys: Setting['keys']): string {
   return keys.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index > 0 ? '.' : ''}${key}`)).join('')
-}
-
-function placeOf({ path, line, column }: Origin = { path: 'default' }): JsonObject {
-  return { path, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
 }
 
 function describe(origin: Origin | undefined, { terminal }: Invocation): string {

@@ -2,45 +2,37 @@ import { assertValid, loadConfig } from '../../../config/index.ts'
 import { DEFAULT_PROJECT } from '../../../kernel/index.ts'
 import { storeChoice } from '../../../local/index.ts'
 import { openStore, type StoreChoice, type StoreStatus, storeStatus } from '../../../store/index.ts'
-import type { Invocation } from '../command.ts'
-import { envelope } from '../envelope.ts'
+import type { Answer, Invocation } from '../command.ts'
 import { many, NOTES } from '../messages/index.ts'
 
 /** `nexus db status`: which database keeps the state, and whether it can be used. It changes nothing. */
-export async function dbStatus(invocation: Invocation): Promise<number> {
-  const { terminal } = invocation
+export async function dbStatus(invocation: Invocation): Promise<Answer> {
   const status = await storeStatus(await chosen(invocation))
-  if (invocation.flags['json'] === true) terminal.json(envelope('db status', dataOf(status)))
-  else print(status, invocation)
-  return 0
+  return { data: status ?? IN_MEMORY, show: () => print(status, invocation) }
 }
 
 /** `nexus db migrate`: applies the steps of the schema that are missing. */
-export async function dbMigrate(invocation: Invocation): Promise<number> {
-  const { terminal } = invocation
+export async function dbMigrate(invocation: Invocation): Promise<Answer> {
   const choice = await chosen(invocation)
-  const before = await storeStatus(choice)
-  if (before && before.pending.length > 0) await (await openStore(choice, DEFAULT_PROJECT)).close()
+  const { pending: applied = [] } = (await storeStatus(choice)) ?? {}
+  if (applied.length > 0) await (await openStore(choice, DEFAULT_PROJECT)).close()
   const after = await storeStatus(choice)
-  const data = { ...dataOf(after), applied: (before?.pending ?? []).map((step) => ({ ...step })) }
-  if (invocation.flags['json'] === true) terminal.json(envelope('db migrate', data))
-  else {
-    for (const { version, name } of before?.pending ?? []) terminal.line(NOTES.stepApplied(version, name))
-    print(after, invocation)
+  return {
+    data: { ...(after ?? IN_MEMORY), applied },
+    show: () => {
+      for (const { version, name } of applied) invocation.terminal.line(NOTES.stepApplied(version, name))
+      print(after, invocation)
+    },
   }
-  return 0
 }
+
+/** Nothing is kept in memory, so there is no schema. */
+const IN_MEMORY = { database: 'memory', software: '', version: 0, pending: [], bytes: 0, rows: {} }
 
 async function chosen({ cwd, environment }: Invocation): Promise<StoreChoice> {
   const loaded = await loadConfig({ cwd, environment })
   assertValid(loaded)
   return storeChoice({ loaded, environment })
-}
-
-/** Of memory: nothing is kept, so there is no schema. */
-function dataOf(status: StoreStatus | undefined) {
-  if (!status) return { database: 'memory', software: '', version: 0, pending: [], bytes: 0, rows: {} }
-  return { ...status, pending: status.pending.map((step) => ({ ...step })), rows: { ...status.rows } }
 }
 
 function print(status: StoreStatus | undefined, { terminal }: Invocation): void {

@@ -6,7 +6,6 @@ import {
   CODES,
   errorMessage,
   isNexusError,
-  type JsonValue,
   type LedgerEntry,
   makeDirectory,
   newId,
@@ -14,24 +13,21 @@ import {
 } from '../../../kernel/index.ts'
 import type { Local } from '../../../local/index.ts'
 import { packageRoot } from '../../../local/index.ts'
-import { type Invocation, stringFlag } from '../command.ts'
-import { envelope } from '../envelope.ts'
+import { type Answer, type Invocation, stringFlag } from '../command.ts'
 import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
 import { findModel } from '../model/choose-model.ts'
-import { findings, openFor, seenBy, warnUnconfined } from '../open.ts'
+import { findings, openFor, diagnosticsOf, warnUnconfined } from '../open.ts'
 import { RECORDED_TASK, startRecordedModel } from '../model/recorded-model.ts'
 import { createTurnDisplay, formatTrace } from '../show/turn.ts'
 import { formatTable, wrap } from '../show/columns.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** `nexus demo`: a real agent turn in a fresh workspace, from a folder of skills to a file on disk. */
-export async function runDemo(given: Invocation): Promise<number> {
-  const invocation = given.flags['json'] === true ? onStderr(given) : given
+export async function runDemo(invocation: Invocation): Promise<Answer> {
   const { terminal } = invocation
   const workspace = makeWorkspace(stringFlag(invocation, 'keep'))
-  const local = await openFor(invocation, { cwd: workspace, trusted: true })
+  await using local = await openFor(invocation, { cwd: workspace, trusted: true })
   await using cleanup = new AsyncDisposableStack()
-  cleanup.defer(() => local.close())
   warnUnconfined(local, invocation)
   terminal.line(`${terminal.paint('bold', 'Nexus')}  discover → gate → catalog → load → authorize → execute → record\n`)
   terminal.line(`Workspace  ${workspace}  (fresh, with data/sales.csv)`)
@@ -42,33 +38,13 @@ export async function runDemo(given: Invocation): Promise<number> {
   const result = await takeTurn(local, model, invocation)
   const entries = await local.store.ledger.list({ turnId: result.turnId })
   const exit = report(result, { entries, workspace, invocation })
-  if (given.flags['json'] === true) {
-    const data = {
-      ...toData(result, entries, local),
-      workspace,
-      model: model.describe,
-      artifacts: artifactsIn(workspace),
-    }
-    given.terminal.json(
-      envelope(given.command, data as unknown as JsonValue, { diagnostics: findings(seenBy(local)), exit }),
-    )
-  }
-  return exit
-}
-
-/** With `--json` the show goes to where people read; stdout is for the document. */
-function onStderr(invocation: Invocation): Invocation {
-  const { note, writeNote, paintNote, noteColumns } = invocation.terminal
-  const line = (text = ''): void => note(text)
-  return {
-    ...invocation,
-    terminal: { ...invocation.terminal, line, write: writeNote, paint: paintNote, columns: noteColumns },
-  }
-}
-
-function toData(result: TurnResult, ledger: readonly LedgerEntry[], { runtime }: Local) {
   const { sessionId: session, turnId: turn, end, text, usage } = result
-  return { target: runtime.facts.target, task: RECORDED_TASK, session, turn, end, text, usage, ledger }
+  const answer = { target: local.runtime.facts.target, task: RECORDED_TASK, session, turn, end, text, usage }
+  return {
+    data: { ...answer, ledger: entries, workspace, model: model.describe, artifacts: artifactsIn(workspace) },
+    diagnostics: findings(diagnosticsOf(local)),
+    exit,
+  }
 }
 
 function artifactsIn(workspace: string): { file: string; bytes: number }[] {

@@ -1,17 +1,16 @@
 import { resolveModel } from '../../../agents/turns/index.ts'
-import { loadConfig, type LoadedConfig } from '../../../config/index.ts'
+import type { LoadedConfig } from '../../../config/index.ts'
 import { DEFAULT_PROJECT, type Diagnostic, hasErrors, isNexusError, type Severity } from '../../../kernel/index.ts'
 import { budgetDiagnostics, sandboxOptions, stateFile, storeChoice } from '../../../local/index.ts'
 import { checkSandbox, checkWorkspace, createSandbox, workspaceModeOf } from '../../../machine/sandbox/index.ts'
 import { openStore, storeStatus } from '../../../store/index.ts'
 import { diagnoseInvalid } from '../../../skills/diagnose/index.ts'
-import { type Invocation, stringFlag } from '../command.ts'
+import type { Answer, Invocation } from '../command.ts'
 import { compiledPlace } from '../compile-cache.ts'
-import { envelope } from '../envelope.ts'
 import { withProgress } from '../interactive/progress.ts'
 import { MESSAGES, NOTES } from '../messages/index.ts'
-import { openFor } from '../open.ts'
-import { withCommands } from '../show/findings.ts'
+import { loadHere, openFor } from '../open.ts'
+import { withCommands, worstMark } from '../show/findings.ts'
 import { besideSkills, countsOf } from '../show/skills.ts'
 import { trustText } from '../show/consent.ts'
 import { findInSettings } from './config.ts'
@@ -27,23 +26,16 @@ interface Finding {
 type Check = (loaded: LoadedConfig, invocation: Invocation) => Promise<Finding>
 
 /** `nexus doctor`: exit code 1 when something needed does not work. */
-export async function doctor(invocation: Invocation): Promise<number> {
-  const { terminal, environment, cwd } = invocation
-  const json = invocation.flags['json'] === true
-  const configPath = stringFlag(invocation, 'config')
-  const loaded = await loadConfig({ cwd, environment, ...(configPath !== undefined && { configPath }) })
+export async function doctor(invocation: Invocation): Promise<Answer> {
+  const loaded = await loadHere(invocation)
   const findings: Finding[] = []
-  for (const [subject, check] of Object.entries(CHECKS)) {
-    const finding = await withProgress(terminal, `checking ${subject}`, () => check(loaded, invocation))
-    findings.push(finding)
-    if (!json) print(finding, invocation)
+  for (const [subject, check] of Object.entries(CHECKS))
+    findings.push(await withProgress(invocation.terminal, `checking ${subject}`, () => check(loaded, invocation)))
+  return {
+    data: { findings: findings.map(({ subject, found }) => ({ subject, found })) },
+    diagnostics: findings.flatMap(({ diagnostics }) => diagnostics),
+    show: () => findings.forEach((finding) => print(finding, invocation)),
   }
-  const diagnostics = findings.flatMap((finding) => finding.diagnostics)
-  if (json) {
-    const data = { findings: findings.map(({ subject, found }) => ({ subject, found })) }
-    terminal.json(envelope('doctor', data, diagnostics))
-  }
-  return hasErrors(diagnostics) ? 1 : 0
 }
 
 const CHECKS: Readonly<Record<string, Check>> = {
@@ -57,12 +49,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
 }
 
 function print({ subject, found, diagnostics }: Finding, { terminal }: Invocation): void {
-  const worst = hasErrors(diagnostics)
-    ? terminal.paint('red', '✗')
-    : diagnostics.some((diagnostic) => diagnostic.severity === 'warning')
-      ? terminal.paint('yellow', '!')
-      : terminal.paint('green', '✓')
-  terminal.line(`${worst} ${terminal.paint('bold', subject.padEnd(10))} ${found}`)
+  terminal.line(`${worstMark(diagnostics, terminal)} ${terminal.paint('bold', subject.padEnd(10))} ${found}`)
   for (const diagnostic of diagnostics) terminal.line(formatDiagnostic(diagnostic, terminal).replace(/^/gm, '    '))
 }
 
@@ -81,15 +68,12 @@ async function checkState(loaded: LoadedConfig, { environment, terminal }: Invoc
     const choice = await storeChoice({ loaded, environment })
     const status = await storeStatus(choice)
     const store = await openStore(choice, DEFAULT_PROJECT)
-    try {
-      const [last] = await store.sessions.list({ limit: 1 })
-      const used = last ? `last used ${new Date(last.updatedAt).toISOString()}` : 'no session yet'
-      const found = status?.version === 0 ? 'new' : used
-      const where = type === 'postgres' && status ? status.database : place
-      return { subject: 'state', found: `${where} (${found})`, diagnostics: [] }
-    } finally {
-      await store.close()
-    }
+    await using _closing = { [Symbol.asyncDispose]: () => store.close() }
+    const [last] = await store.sessions.list({ limit: 1 })
+    const used = last ? `last used ${new Date(last.updatedAt).toISOString()}` : 'no session yet'
+    const found = status?.version === 0 ? 'new' : used
+    const where = type === 'postgres' && status ? status.database : place
+    return { subject: 'state', found: `${where} (${found})`, diagnostics: [] }
   } catch (error) {
     return {
       subject: 'state',
@@ -148,31 +132,21 @@ async function checkSkills(loaded: LoadedConfig, invocation: Invocation): Promis
   // The other checks report what openFor would print.
   const quiet = { ...invocation, terminal: { ...invocation.terminal, isWatched: false, note: () => undefined } }
   try {
-    const local = await openFor(quiet, { record: 'memory' })
-    try {
-      const catalog = local.runtime.openAgent().catalog()
-      const { held, shadowed, invalid } = catalog
-      const counts = NOTES.counts(countsOf(catalog))
-      const line = invocation.terminal.commandLine(['skills', 'list', '--all'])
-      const found = held.length + shadowed.length > 0 ? `${counts}. ${NOTES.othersHint(line)}` : counts
-      const diagnostics = invalid.flatMap((broken) => {
-        const [first] = diagnoseInvalid(broken).findings
-        if (!first) return []
-        const { command: _, ...found } = withCommands(first, invocation)
-        return [{ ...found, path: broken.file, severity: 'warning' as const }]
-      })
-      return {
-        subject: 'skills',
-        found,
-        diagnostics: [
-          ...diagnostics,
-          ...besideSkills(catalog),
-          ...budgetDiagnostics(loaded, local.runtime.openAgent().index()),
-        ],
-      }
-    } finally {
-      await local.close()
-    }
+    await using local = await openFor(quiet, { record: 'memory' })
+    const agent = local.runtime.openAgent()
+    const catalog = agent.catalog()
+    const { held, shadowed, invalid } = catalog
+    const counts = NOTES.counts(countsOf(catalog))
+    const line = invocation.terminal.commandLine(['skills', 'list', '--all'])
+    const found = held.length + shadowed.length > 0 ? `${counts}. ${NOTES.othersHint(line)}` : counts
+    const inSkills = invalid.flatMap((broken) => {
+      const [first] = diagnoseInvalid(broken).findings
+      if (!first) return []
+      const { command: _, ...found } = withCommands(first, invocation)
+      return [{ ...found, path: broken.file, severity: 'warning' as const }]
+    })
+    const diagnostics = [...inSkills, ...besideSkills(catalog), ...budgetDiagnostics(loaded, agent.index())]
+    return { subject: 'skills', found, diagnostics }
   } catch (error) {
     const diagnostics = [toDiagnostic(error, { path: 'skills', severity: 'error' })]
     return { subject: 'skills', found: 'cannot be searched', diagnostics }

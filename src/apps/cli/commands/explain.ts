@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { nearest, type NexusError } from '../../../kernel/index.ts'
 import { packageRoot } from '../../../local/index.ts'
-import type { Invocation } from '../command.ts'
-import { envelope } from '../envelope.ts'
+import type { Answer, Invocation } from '../command.ts'
 import { errorOf, MESSAGES } from '../messages/index.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -20,22 +19,16 @@ export interface Section {
 }
 
 /** `nexus explain [code]`: the section of docs/errors.md about a code; without a code one line for each. Exit code 4 for an unknown code. */
-export function explainCode({ command, flags, positionals, terminal }: Invocation): Promise<number> {
+export function explainCode({ positionals: [asked], terminal }: Invocation): Answer {
   const sections = readSections(errorPage())
-  const [asked] = positionals
-  const json = flags['json'] === true
   if (asked === undefined) {
     const codes = sections.flatMap((section) => section.codes.map((code) => asData(code, section)))
-    if (json) terminal.json(envelope(command, { codes }))
-    else printAll(sections, terminal)
-    return Promise.resolve(0)
+    return { data: { codes }, show: () => printAll(sections, terminal) }
   }
-  const code = asked.replace(/^[([`'"]+|[)\]`'":,.]+$/g, '')
-  const found = findSection(sections, code)
+  const found = findSection(sections, asked.replace(/^[([`'"]+|[)\]`'":,.]+$/g, ''))
   if (found === undefined) throw unknownCode(asked, sections)
-  if (json) terminal.json(envelope(command, asData(found.code, found.section)))
-  else printSection(found.code, found.section, terminal)
-  return Promise.resolve(0)
+  const { code, section } = found
+  return { data: asData(code, section), show: () => printSection(code, section, terminal) }
 }
 
 /** Every code of the page, in its order. */
@@ -86,8 +79,8 @@ function unknownCode(asked: string, sections: readonly Section[]): NexusError {
   return errorOf('FILE_NOT_FOUND', MESSAGES.codeUnknown(asked, guess))
 }
 
-function asData(code: string, { topic, meaning, example, file, fix }: Section): Record<string, string> {
-  return { code, topic, meaning, example, ...(file !== undefined && { file }), fix }
+function asData(code: string, { topic, meaning, example, file, fix }: Section) {
+  return { code, topic, meaning, example, file, fix }
 }
 
 function printAll(sections: readonly Section[], { line, paint }: Terminal): void {

@@ -18,9 +18,8 @@ import {
   writeChange,
 } from '../../clients/index.ts'
 import { loadConfig } from '../../../config/index.ts'
-import { type Diagnostic, hasErrors, isJsonObject, type JsonObject, toSafeLine } from '../../../kernel/index.ts'
-import { choiceFlag, CHOICES, type Invocation, stringFlag } from '../command.ts'
-import { envelope } from '../envelope.ts'
+import { type Diagnostic, isJsonObject, type JsonObject, toSafeLine } from '../../../kernel/index.ts'
+import { type Answer, argument, choiceFlag, CHOICES, type Invocation, stringFlag } from '../command.ts'
 import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
 import { confirm } from '../interactive/confirm.ts'
 import { printDiff } from '../show/diff.ts'
@@ -36,59 +35,67 @@ function entryName(invocation: Invocation): string {
 }
 
 /** `nexus mcp install <client>`: shows what changes in the client's file, and writes it. */
-export async function installInClient(invocation: Invocation): Promise<number> {
+export async function installInClient(invocation: Invocation): Promise<Answer> {
   const { terminal } = invocation
   const scope = choiceFlag(invocation, 'scope', CHOICES.scope) ?? 'user'
-  const client = clientOf(invocation, 'mcp install')
+  const client = clientOf(invocation)
   const where = await whereOf(invocation)
   const server = serverOf(invocation, { client, scope, where })
   const change = planInstall({ client, scope, where, name: entryName(invocation) }, server)
-  const exit = await apply(change, { client, scope, invocation })
-  if (invocation.flags['json'] === true || change.before === change.after) return exit
-  if (server.command.some((word) => word.includes('/_npx/'))) terminal.note(NOTES.clientStartsCache())
-  if (scope === 'project') terminal.note(NOTES.clientPathsOfThisMachine())
-  terminal.note(NOTES.clientNext(client.title, terminal.commandLine(['mcp', 'check', client.id])))
-  return exit
+  const { show, ...answer } = await apply(change, client, scope, invocation)
+  return {
+    ...answer,
+    show: () => {
+      show()
+      if (change.before === change.after) return
+      if (server.command.some((word) => word.includes('/_npx/'))) terminal.note(NOTES.clientStartsCache())
+      if (scope === 'project') terminal.note(NOTES.clientPathsOfThisMachine())
+      terminal.note(NOTES.clientNext(client.title, terminal.commandLine(['mcp', 'check', client.id])))
+    },
+  }
 }
 
 /** `nexus mcp uninstall <client>`: takes the entry out again. */
-export async function uninstallFromClient(invocation: Invocation): Promise<number> {
+export async function uninstallFromClient(invocation: Invocation): Promise<Answer> {
   const scope = choiceFlag(invocation, 'scope', CHOICES.scope) ?? 'user'
-  const client = clientOf(invocation, 'mcp uninstall')
+  const client = clientOf(invocation)
   const where = await whereOf(invocation)
-  return apply(planUninstall({ client, scope, where, name: entryName(invocation) }), { client, scope, invocation })
+  return apply(planUninstall({ client, scope, where, name: entryName(invocation) }), client, scope, invocation)
 }
 
-/** Prints the change, and makes it unless it is only to be shown. Throws CONFLICT when an entry of the user would go and no person agrees. */
-async function apply(
-  change: Change,
-  { client, scope, invocation }: { readonly client: Client; readonly scope: Scope; readonly invocation: Invocation },
-): Promise<number> {
+/** Makes the change unless it is only to be shown. Throws CONFLICT when an entry of the user would go and no person agrees. */
+async function apply(change: Change, client: Client, scope: Scope, invocation: Invocation) {
   const { terminal, flags } = invocation
   const { path, before = '', after } = change
   const isDry = flags['dry-run'] === true
   const isSame = before === after
   const isWritten = !isSame && !isDry
   const shown = terminal.shortPath(path)
-  if (!isSame && flags['json'] !== true) printDiff({ before, after }, shown, terminal)
-  if (isWritten) await askAboutForeign(change, { client, invocation })
+  // A person is asked about what they see.
+  if (!isSame) printDiff({ before, after }, shown, terminal)
+  if (isWritten) await askAboutForeign(change, client, invocation)
   const copy = isWritten ? await writeChange(change) : undefined
-  if (flags['json'] === true) {
-    const data = { client: client.id, scope, file: path, changed: !isSame, written: isWritten, before, after }
-    terminal.json(envelope(invocation.command, { ...data, copy: copy ?? null }))
-    return 0
+  const written = isDry ? NOTES.clientNotWritten(shown) : NOTES.clientWritten(shown)
+  return {
+    data: {
+      client: client.id,
+      scope,
+      file: path,
+      changed: !isSame,
+      written: isWritten,
+      before,
+      after,
+      copy: copy ?? null,
+    },
+    show: () => {
+      terminal.line(isSame ? NOTES.clientUnchanged(shown) : written)
+      if (copy !== undefined) terminal.note(NOTES.clientCopy(terminal.shortPath(copy)))
+    },
   }
-  if (isSame) terminal.line(NOTES.clientUnchanged(shown))
-  else terminal.line(isDry ? NOTES.clientNotWritten(shown) : NOTES.clientWritten(shown))
-  if (copy !== undefined) terminal.note(NOTES.clientCopy(terminal.shortPath(copy)))
-  return 0
 }
 
 /** Asks before an entry goes that does not start Nexus. Throws CONFLICT unless a person agrees. */
-async function askAboutForeign(
-  { path, foreign }: Change,
-  { client, invocation }: { readonly client: Client; readonly invocation: Invocation },
-): Promise<void> {
+async function askAboutForeign({ path, foreign }: Change, client: Client, invocation: Invocation): Promise<void> {
   const { terminal, flags } = invocation
   if (foreign === undefined || flags['force'] === true) return
   const shown = terminal.shortPath(path)
@@ -99,31 +106,29 @@ async function askAboutForeign(
 }
 
 /** `nexus mcp check [client]`: starts what each client would start. Exit code 1 when one of them does not answer. */
-export async function checkClients(invocation: Invocation): Promise<number> {
-  const { terminal, flags, positionals } = invocation
+export async function checkClients(invocation: Invocation): Promise<Answer> {
+  const { terminal, positionals } = invocation
   const where = await whereOf(invocation)
-  const asked = positionals.length > 0 ? [clientOf(invocation, 'mcp check')] : CLIENTS
+  const asked = positionals.length > 0 ? [clientOf(invocation)] : CLIENTS
   const name = entryName(invocation)
   const found = asked.flatMap((client) => entriesOf(client, where, name))
   const rows: Row[] = []
   for (const each of found) rows.push({ ...each, result: await start(each, { where, invocation }) })
   const diagnostics = rows.length === 0 ? [nothingInstalled(asked, where)] : rows.flatMap(diagnosticsOf)
-  const exit = hasErrors(diagnostics) ? 1 : 0
-  if (flags['json'] === true) {
-    const data = {
+  return {
+    data: {
       entries: rows.map(({ client, scope, path, result }) => ({ client: client.id, scope, file: path, ...result })),
-    }
-    terminal.json(envelope('mcp check', data, { diagnostics, exit }))
-    return exit
+    },
+    diagnostics,
+    show: () => {
+      for (const { client, path, result } of rows)
+        if (result.type === 'answered')
+          terminal.line(
+            `${terminal.paint('green', '✓')} ${client.title}  ${terminal.shortPath(path)}  ${NOTES.clientAnswered(result)}`,
+          )
+      for (const diagnostic of diagnostics) terminal.line(formatDiagnostic(diagnostic, terminal))
+    },
   }
-  for (const { client, path, result } of rows) {
-    if (result.type === 'answered')
-      terminal.line(
-        `${terminal.paint('green', '✓')} ${client.title}  ${terminal.shortPath(path)}  ${NOTES.clientAnswered(result)}`,
-      )
-  }
-  for (const diagnostic of diagnostics) terminal.line(formatDiagnostic(diagnostic, terminal))
-  return exit
 }
 
 interface Installed {
@@ -176,9 +181,8 @@ function nothingInstalled([client, ...others]: readonly Client[], where: Where):
   return { code: 'mcp-not-installed', severity: 'error', path, ...MESSAGES.notInstalled(isOne ? client : undefined) }
 }
 
-function clientOf({ positionals: [given] }: Invocation, command: string): Client {
-  if (given === undefined)
-    throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing(command, 'a client', ['claude-code']))
+function clientOf(invocation: Invocation): Client {
+  const given = argument(invocation, 'a client', ['claude-code'])
   const found = findClient(given)
   if ('id' in found) return found
   throw errorOf(

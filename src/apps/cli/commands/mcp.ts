@@ -2,9 +2,9 @@ import { join, resolve } from 'node:path'
 import { findWorkspace } from '../../../config/index.ts'
 import { openLocal } from '../../../local/index.ts'
 import { type McpOptions, serveHttp, serveStdio } from '../../mcp/index.ts'
-import { choiceFlag, CHOICES, type Invocation, stringFlag } from '../command.ts'
+import { type Answer, choiceFlag, CHOICES, type Invocation, stringFlag } from '../command.ts'
 import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
-import { skillsDirs } from '../open.ts'
+import { places } from '../open.ts'
 
 /** Most characters of the list of skills: clients cut the description of a tool at 2,048. */
 const INDEX_CHARS = 1_500
@@ -12,21 +12,17 @@ const DEFAULT_PORT = '8766'
 const MAX_PORT = 65_535
 
 /** `nexus mcp`: the tools and skills of an agent for the client that started this process, or over HTTP. */
-export async function serveMcp(invocation: Invocation): Promise<number> {
+export async function serveMcp(invocation: Invocation): Promise<Answer> {
   const options = { ...optionsOf(invocation), signal: invocation.signal }
-  if (invocation.flags['http'] === true) {
-    await overHttp(invocation, options)
-    return 0
-  }
-  if ((await serveStdio(options)) === 'late') process.exit(0)
-  return 0
+  if (invocation.flags['http'] === true) await overHttp(invocation, options)
+  else if ((await serveStdio(options)) === 'late') process.exit(0)
+  return {}
 }
 
 function optionsOf(invocation: Invocation): McpOptions {
   const { environment, cwd, terminal, signal, version } = invocation
-  const configPath = stringFlag(invocation, 'config')
+  const { configPath, ...asked } = places(invocation)
   const sandbox = choiceFlag(invocation, 'sandbox', CHOICES.sandbox)
-  const directories = skillsDirs(invocation)
   return {
     version,
     agentId: stringFlag(invocation, 'agent'),
@@ -38,10 +34,11 @@ function optionsOf(invocation: Invocation): McpOptions {
     workspaceOf: (directory) => findWorkspace(directory, environment).directory,
     open: (directory) =>
       openLocal({
-        ...{ cwd: directory, environment, skillsDirs: directories, signal },
-        ...(configPath !== undefined && { configPath: resolve(cwd, configPath) }),
-        ...(sandbox !== undefined && { sandbox }),
-        ...(invocation.flags['trust'] === true && { trusted: true }),
+        ...asked,
+        cwd: directory,
+        configPath: configPath && resolve(cwd, configPath),
+        sandbox,
+        signal,
         prompt: { style: 'list', budgetChars: INDEX_CHARS },
       }),
     log: terminal.note,

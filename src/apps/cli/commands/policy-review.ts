@@ -1,30 +1,28 @@
 /** `nexus policy check`, `diff` and `shadow`: what is wrong with policies, and where two of them decide otherwise. Nothing runs. */
-import { loadConfig } from '../../../config/index.ts'
 import { type JsonObject, type LedgerEntry, nearest, toSafeLine } from '../../../kernel/index.ts'
-import type { Local } from '../../../local/index.ts'
 import type { Store } from '../../../store/index.ts'
-import { type Invocation, stringFlag } from '../command.ts'
-import { envelope } from '../envelope.ts'
+import { type Answer, type Invocation, stringFlag } from '../command.ts'
 import { errorOf, many, MESSAGES, NOTES } from '../messages/index.ts'
-import { openFor, printDiagnostics } from '../open.ts'
+import { loadHere, openFor, printDiagnostics } from '../open.ts'
+import { openStored } from '../stored.ts'
 import { formatTable } from '../show/columns.ts'
 
 /** `nexus policy check`: exit code 1 when a policy has an error, such as a denial that a typo makes void. */
-export async function checkPolicies(invocation: Invocation): Promise<number> {
-  const { terminal, cwd, environment, command, flags } = invocation
+export async function checkPolicies(invocation: Invocation): Promise<Answer> {
+  const { terminal } = invocation
   const { readPolicies } = await import('../../../local/index.ts')
-  const configPath = stringFlag(invocation, 'config')
-  const loaded = await loadConfig({ cwd, environment, ...(configPath !== undefined && { configPath }) })
+  const loaded = await loadHere(invocation)
   const { policies, diagnostics: found } = await readPolicies(loaded)
   const diagnostics = [...loaded.diagnostics.filter(({ severity }) => severity === 'error'), ...found]
-  const exit = diagnostics.some(({ severity }) => severity === 'error') ? 1 : 0
   const agents = policies.map(({ agent }) => agent.id)
-  if (flags['json'] === true) terminal.json(envelope(command, { agents }, { diagnostics, exit }))
-  else {
-    printDiagnostics(diagnostics, terminal)
-    terminal.line(`Checked the policy of ${many(agents.length, 'agent')}: ${many(diagnostics.length, 'finding')}`)
+  return {
+    data: { agents },
+    diagnostics,
+    show: () => {
+      printDiagnostics(diagnostics, terminal)
+      terminal.line(`Checked the policy of ${many(agents.length, 'agent')}: ${many(diagnostics.length, 'finding')}`)
+    },
   }
-  return exit
 }
 
 interface Verdict {
@@ -34,8 +32,8 @@ interface Verdict {
 }
 
 /** `nexus policy diff`: the tools about which two agents, or one agent with other settings, are decided otherwise. */
-export async function diffPolicies(invocation: Invocation): Promise<number> {
-  const { terminal, positionals, flags, command } = invocation
+export async function diffPolicies(invocation: Invocation): Promise<Answer> {
+  const { terminal, positionals, flags } = invocation
   const [agent, other = agent] = positionals
   const against = stringFlag(invocation, 'against')
   if (agent === undefined || other === undefined || (agent === other && against === undefined))
@@ -46,35 +44,28 @@ export async function diffPolicies(invocation: Invocation): Promise<number> {
   const changes = [...new Set([...before.keys(), ...after.keys()])].flatMap((tool) => {
     const [was, is] = [before.get(tool) ?? ABSENT, after.get(tool) ?? ABSENT]
     const isSame = was.decision === is.decision && JSON.stringify(was.limits) === JSON.stringify(is.limits)
-    return isSame ? [] : [{ tool, before: { ...was }, after: { ...is } }]
+    return isSame ? [] : [{ tool, before: was, after: is }]
   })
-  if (flags['json'] === true) {
-    terminal.json(envelope(command, { changes }))
-    return 0
-  }
   const rows = changes.map(({ tool, before: was, after: is }) => [
     toSafeLine(tool),
     `${was.decision} (${toSafeLine(was.rule)})`,
     is.decision === was.decision ? 'other limits' : `${is.decision} (${toSafeLine(is.rule)})`,
   ])
-  if (rows.length > 0) terminal.line(formatTable([['tool', 'before', 'after'], ...rows], { columns: terminal.columns }))
-  terminal.line(`${many(changes.length, 'tool')} decided otherwise`)
-  return 0
+  return {
+    data: { changes },
+    show: () => {
+      if (rows.length > 0) terminal.line(formatTable([['tool', 'before', 'after'], ...rows], terminal))
+      terminal.line(`${many(changes.length, 'tool')} decided otherwise`)
+    },
+  }
 }
 
 const ABSENT: Verdict = { decision: 'deny', rule: 'unknown tool', limits: {} }
 
 /** The decision about a call of the model of each tool that the agent has, without arguments. */
-async function verdictsOf(invocation: Invocation, agent: string): Promise<ReadonlyMap<string, Verdict>> {
-  const local = await openFor(invocation, { record: 'memory' })
-  try {
-    return verdictsIn(local, agent)
-  } finally {
-    await local.close()
-  }
-}
-
-function verdictsIn({ runtime, config }: Local, id: string): ReadonlyMap<string, Verdict> {
+async function verdictsOf(invocation: Invocation, id: string): Promise<ReadonlyMap<string, Verdict>> {
+  await using local = await openFor(invocation, { record: 'memory' })
+  const { runtime, config } = local
   const ids = config.agents.map((agent) => agent.id)
   if (!ids.includes(id)) throw errorOf('INVALID_ARGUMENT', MESSAGES.noAgent(id, ids, nearest(id, ids)))
   const agent = runtime.openAgent({ id })
@@ -98,38 +89,31 @@ interface Shadowed {
 }
 
 /** `nexus policy shadow`: the differences that the calls of the workspace recorded, the most frequent first. */
-export async function listShadowed(invocation: Invocation): Promise<number> {
-  const { terminal, positionals, flags, command } = invocation
-  const [agent] = positionals
-  const { openConfiguredStore } = await import('../../../local/index.ts')
-  const { store, scope, config } = await openConfiguredStore(invocation)
-  let all: readonly Shadowed[]
-  try {
-    all = await shadowedIn(store, scope)
-  } finally {
-    await store.close()
-  }
+export async function listShadowed(invocation: Invocation): Promise<Answer> {
+  const { terminal } = invocation
+  const [agent] = invocation.positionals
+  await using opened = await openStored(invocation)
+  const { store, scope, config } = opened
+  const all = await shadowedIn(store, scope)
   // Calls of an agent that was removed since are still recorded.
   const ids = [...new Set([...config.agents.map(({ id }) => id), ...all.map((each) => each.agent)])]
   if (agent !== undefined && !ids.includes(agent))
     throw errorOf('INVALID_ARGUMENT', MESSAGES.noAgent(agent, ids, nearest(agent, ids)))
   const differences = all.filter((each) => agent === undefined || each.agent === agent)
-  if (flags['json'] === true) {
-    terminal.json(envelope(command, { differences: differences.map((each) => ({ ...each })) }))
-    return 0
+  const show = (): void => {
+    if (differences.length === 0) {
+      terminal.line(NOTES.noShadowed(agent))
+      if (config.agents.every(({ shadow }) => shadow === undefined)) terminal.note(NOTES.noShadow())
+      return
+    }
+    const rows = differences.map(({ agent: id, tool, own, shadow, decision, rule, count }) => {
+      const said = decision === own ? 'other limits' : decision
+      return [...[id, tool, own, `${said} (${rule})`, shadow].map(toSafeLine), String(count)]
+    })
+    const titles = ['agent', 'tool', 'decision', 'decision of the shadow', 'shadow', 'calls']
+    terminal.line(formatTable([titles, ...rows], terminal))
   }
-  if (differences.length === 0) {
-    terminal.line(NOTES.noShadowed(agent))
-    if (config.agents.every(({ shadow }) => shadow === undefined)) terminal.note(NOTES.noShadow())
-    return 0
-  }
-  const rows = differences.map(({ agent: id, tool, own, shadow, decision, rule, count }) => {
-    const said = decision === own ? 'other limits' : decision
-    return [...[id, tool, own, `${said} (${rule})`, shadow].map(toSafeLine), String(count)]
-  })
-  const titles = ['agent', 'tool', 'decision', 'decision of the shadow', 'shadow', 'calls']
-  terminal.line(formatTable([titles, ...rows], { columns: terminal.columns }))
-  return 0
+  return { data: { differences }, show }
 }
 
 /** Newest differences that are counted, so that a long history is never in memory as a whole. */

@@ -14,8 +14,7 @@ import {
 import type { Local } from '../../../local/index.ts'
 import type { AgentHandle } from '../../../runtime/index.ts'
 import { decidePath, isFileTool, serverTool, unknownArguments } from '../../../tools/index.ts'
-import { type Invocation, stringFlag } from '../command.ts'
-import { envelope } from '../envelope.ts'
+import { type Answer, argument, type Invocation, stringFlag } from '../command.ts'
 import { errorOf, many, type Message, MESSAGES, NOTES, TEST_FAULTS } from '../messages/index.ts'
 import { openFor } from '../open.ts'
 import { linesOf, type RuleLine } from '../show/policy-lines.ts'
@@ -26,47 +25,29 @@ const COLORS = { allow: 'green', ask: 'yellow', deny: 'red' } as const
 const ANSWERS = ['allow', 'ask', 'deny'] as const
 
 /** `nexus policy explain <agent> <tool>`: every layer that has a part in the decision, and the lines that it comes from. Nothing runs. */
-export async function explainPolicy(invocation: Invocation): Promise<number> {
-  const { terminal, positionals, flags } = invocation
-  const [agent, tool] = positionals
-  if (agent === undefined || tool === undefined)
-    throw errorOf(
-      'INVALID_ARGUMENT',
-      MESSAGES.argumentMissing('policy explain', 'an agent and a tool', ['main', 'run_command']),
-    )
+export async function explainPolicy(invocation: Invocation): Promise<Answer> {
+  const { terminal } = invocation
+  const agent = argument(invocation, 'an agent and a tool', ['main', 'run_command'])
+  const tool = argument(invocation, 'an agent and a tool', ['main', 'run_command'], 1)
   const args = argumentsOf(stringFlag(invocation, 'args'))
-  return withLocal(invocation, async (local) => {
-    const opened = openAgent(local, agent)
-    const [problem] = argumentProblems(opened, tool, args)
-    if (problem !== undefined) throw errorOf('INVALID_ARGUMENT', TEST_FAULTS.argument(problem))
-    const explanation = await explainCall(opened, { tool, args })
-    const lines = await linesOf(local.loaded, { agent, tool: serverTool(tool)?.name ?? tool }, explanation)
-    const { decision, steps, deniedCapabilities, overMcp } = explanation
-    if (isAbsentServer(opened, tool)) terminal.note(NOTES.serverAbsent(tool))
-    if (flags['json'] === true) {
-      const { limits, type, rule } = decision
-      const data = {
-        agent,
-        tool,
-        decision: type,
-        rule,
-        limits: { ...limits },
-        steps: steps.map((step) => ({ ...step })),
-        lines: lines.map((line) => ({ ...line })),
-        withoutCapabilities: [...deniedCapabilities],
-        overMcp,
-      }
-      terminal.json(envelope('policy explain', data))
-      return 0
-    }
-    printExplanation({ ...explanation, lines }, terminal)
-    if (decision.type !== 'deny' && isFileTool(tool) && typeof args['path'] !== 'string')
-      terminal.line(NOTES.pathsAtCall())
-    if (overMcp !== decision.type) terminal.line(NOTES.overMcp())
-    const color = COLORS[decision.type]
-    terminal.line(`${terminal.paint(color, decision.type)} by ${toSafeLine(decision.rule)}`)
-    return 0
-  })
+  await using local = await openFor(invocation, { record: 'memory' })
+  const opened = openAgent(local, agent)
+  const [problem] = argumentProblems(opened, tool, args)
+  if (problem !== undefined) throw errorOf('INVALID_ARGUMENT', TEST_FAULTS.argument(problem))
+  const explanation = await explainCall(opened, { tool, args })
+  const lines = await linesOf(local.loaded, { agent, tool: serverTool(tool)?.name ?? tool }, explanation)
+  const { decision, steps, deniedCapabilities: withoutCapabilities, overMcp } = explanation
+  const { limits, type, rule } = decision
+  if (isAbsentServer(opened, tool)) terminal.note(NOTES.serverAbsent(tool))
+  return {
+    data: { agent, tool, decision: type, rule, limits, steps, lines, withoutCapabilities, overMcp },
+    show: () => {
+      printExplanation({ ...explanation, lines }, terminal)
+      if (type !== 'deny' && isFileTool(tool) && typeof args['path'] !== 'string') terminal.line(NOTES.pathsAtCall())
+      if (overMcp !== type) terminal.line(NOTES.overMcp())
+      terminal.line(`${terminal.paint(COLORS[type], type)} by ${toSafeLine(rule)}`)
+    },
+  }
 }
 
 function printExplanation(
@@ -80,35 +61,32 @@ function printExplanation(
 }
 
 /** `nexus policy test <file>`: exit code 1 when a decision is not the expected one. */
-export async function testPolicy(invocation: Invocation): Promise<number> {
-  const { terminal, positionals, flags, cwd } = invocation
-  const [file] = positionals
-  if (file === undefined)
-    throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('policy test', 'a file', ['policy-tests.yaml']))
+export async function testPolicy(invocation: Invocation): Promise<Answer> {
+  const { terminal, cwd } = invocation
+  const file = argument(invocation, 'a file', ['policy-tests.yaml'])
   const { tests, errorAt } = await readTests(file, resolve(cwd, file))
-  return withLocal(invocation, async (local) => {
-    const results = []
-    for (const [index, test] of tests.entries()) {
-      const { agent, tool, args, expect } = test
-      const fault = faultOf(local, test)
-      if (fault) throw await errorAt(['tests', index, fault.key], fault.message)
-      const opened = openAgent(local, agent)
-      if (isAbsentServer(opened, tool)) terminal.note(NOTES.serverAbsent(tool))
-      const { decision } = await explainCall(opened, { tool, args })
-      const { type: got, rule } = decision
-      const reason = decision.type === 'deny' ? decision.reason : ''
-      results.push({ ...test, got, rule, reason, passed: got === expect })
-    }
-    const failed = results.filter(({ passed }) => !passed)
-    const exit = failed.length === 0 ? 0 : 1
-    if (flags['json'] === true) {
-      terminal.json(envelope('policy test', { results }, { exit }))
-      return exit
-    }
-    for (const result of results) printResult(result, terminal)
-    terminal.line(`${many(results.length, 'expectation')}, ${failed.length} not met`)
-    return exit
-  })
+  await using local = await openFor(invocation, { record: 'memory' })
+  const results: Result[] = []
+  for (const [index, test] of tests.entries()) {
+    const { agent, tool, args, expect } = test
+    const fault = faultOf(local, test)
+    if (fault) throw await errorAt(['tests', index, fault.key], fault.message)
+    const opened = openAgent(local, agent)
+    if (isAbsentServer(opened, tool)) terminal.note(NOTES.serverAbsent(tool))
+    const { decision } = await explainCall(opened, { tool, args })
+    const { type: got, rule } = decision
+    const reason = decision.type === 'deny' ? decision.reason : ''
+    results.push({ ...test, got, rule, reason, passed: got === expect })
+  }
+  const failed = results.filter(({ passed }) => !passed)
+  return {
+    data: { results },
+    exit: failed.length === 0 ? 0 : 1,
+    show: () => {
+      for (const result of results) printResult(result, terminal)
+      terminal.line(`${many(results.length, 'expectation')}, ${failed.length} not met`)
+    },
+  }
 }
 
 /** An expectation with its decision; `reason` is empty where nothing is denied. */
@@ -132,15 +110,6 @@ interface Expectation {
   readonly tool: string
   readonly args: JsonObject
   readonly expect: (typeof ANSWERS)[number]
-}
-
-async function withLocal(invocation: Invocation, use: (local: Local) => Promise<number>): Promise<number> {
-  const local = await openFor(invocation, { record: 'memory' })
-  try {
-    return await use(local)
-  } finally {
-    await local.close()
-  }
 }
 
 /** Throws INVALID_ARGUMENT for an agent that does not exist. */

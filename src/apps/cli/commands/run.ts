@@ -3,14 +3,13 @@ import { createAgent, type ModelChoice, type TurnResult } from '../../../agents/
 import { newId, toSafeLine } from '../../../kernel/index.ts'
 import { budgetDiagnostics, type Local } from '../../../local/index.ts'
 import type { Store } from '../../../store/index.ts'
-import { type Invocation, stringFlag } from '../command.ts'
-import { envelope } from '../envelope.ts'
+import { type Answer, type Invocation, stringFlag } from '../command.ts'
 import { errorMember, type Failure, printFailure, toFailure } from '../failure.ts'
-import { errorOf, MESSAGES } from '../messages/index.ts'
+import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
 import { chooseModel } from '../model/choose-model.ts'
 import { isTerminalAt } from '../output.ts'
-import { agentFlag, findings, openFor, printDiagnostics, seenBy, warnUnconfined } from '../open.ts'
-import { findSession } from '../sessions/find-session.ts'
+import { agentFlag, findings, openFor, printDiagnostics, diagnosticsOf, warnUnconfined } from '../open.ts'
+import { findSession } from '../stored.ts'
 import { noteDenials } from '../show/denials.ts'
 import { printSkillsAbove } from '../show/other-clients.ts'
 import { countsOf } from '../show/skills.ts'
@@ -18,42 +17,32 @@ import { pathsOfSkills } from '../show/skill-paths.ts'
 import { createTurnDisplay, formatTrace, type TurnDisplay } from '../show/turn.ts'
 
 /** `nexus run "<task>"`: the model's words on stdout, everything about tools on stderr. */
-export async function runTask(invocation: Invocation): Promise<number> {
+export async function runTask(invocation: Invocation): Promise<Answer> {
   const task = stringFlag(invocation, 'turn') === undefined ? await readTask(invocation) : ''
   const { terminal } = invocation
-  const local = await openFor(invocation, { needsTrust: true })
-  try {
-    const store = local.store
-    await store.reclaim()
-    const model = await chooseModel(local, invocation)
-    warnUnconfined(local, invocation)
-    terminal.note(
-      terminal.paintNote(
-        'dim',
-        `model ${model.describe} · ${describeSkills(local, invocation)} · sandbox ${local.sandbox.kind}`,
-      ),
-    )
-    printSkillsAbove(local, invocation)
-    printDiagnostics(
-      budgetDiagnostics(local.loaded, local.runtime.openAgent({ id: agentFlag(invocation) }).index()),
-      terminal,
-    )
-    const json = invocation.flags['json'] === true
-    const onStderr = { ...terminal, paint: terminal.paintNote, columns: terminal.noteColumns }
-    const display = createTurnDisplay(onStderr, {
-      say: json ? () => undefined : terminal.write,
-      note: terminal.note,
-      isAnswered: invocation.flags['yes'] === true,
-      showPaths: pathsOfSkills(local, agentFlag(invocation), terminal),
-    })
-    const result = await takeTurn(local, model, { invocation, task, onEvent: display.onEvent })
-    const entries = await store.ledger.list({ turnId: result.turnId })
-    if (entries.length > 0) terminal.note(`\n${formatTrace(entries, onStderr)}`)
-    await noteDenials(entries, local, invocation)
-    return finish(result, local, invocation)
-  } finally {
-    await local.close()
-  }
+  await using local = await openFor(invocation, { needsTrust: true })
+  const { store } = local
+  await store.reclaim()
+  const model = await chooseModel(local, invocation)
+  warnUnconfined(local, invocation)
+  const { ready, held } = countsOf(local.runtime.openAgent({ id: agentFlag(invocation) }).catalog())
+  const about = `model ${model.describe} · ${ready} skills ready, ${held} held · sandbox ${local.sandbox.kind}`
+  terminal.note(terminal.paintNote('dim', about))
+  printSkillsAbove(local, invocation)
+  const index = local.runtime.openAgent({ id: agentFlag(invocation) }).index()
+  printDiagnostics(budgetDiagnostics(local.loaded, index), terminal)
+  const onStderr = terminal.besideDocument()
+  const display = createTurnDisplay(onStderr, {
+    say: invocation.flags['json'] === true ? () => undefined : terminal.write,
+    note: terminal.note,
+    isAnswered: invocation.flags['yes'] === true,
+    showPaths: pathsOfSkills(local, agentFlag(invocation), terminal),
+  })
+  const result = await takeTurn(local, model, { invocation, task, onEvent: display.onEvent })
+  const entries = await store.ledger.list({ turnId: result.turnId })
+  if (entries.length > 0) terminal.note(`\n${formatTrace(entries, onStderr)}`)
+  await noteDenials(entries, local, invocation)
+  return finish(result, local, invocation)
 }
 
 /** The words of the command line, or standard input for `-`. Throws INVALID_ARGUMENT when there are none. */
@@ -78,7 +67,7 @@ async function takeTurn(
   const agentId = agentFlag(invocation) ?? (local.config.agents[0]?.id as string)
   const store = local.store
   const left = stringFlag(invocation, 'turn')
-  const sessionId = await chooseSession(store, { wanted: stringFlag(invocation, 'session'), left })
+  const sessionId = await chooseSession(store, stringFlag(invocation, 'session'), left)
   const instructions = local.config.agents.find((agent) => agent.id === agentId)?.instructions
   const agent = createAgent({
     agent: local.runtime.openAgent({ id: agentId, sessionId }),
@@ -88,17 +77,14 @@ async function takeTurn(
       maxIterations: local.config.limits.maxIterations,
       maxConcurrentTools: local.config.limits.maxConcurrentTools,
     },
-    ...(instructions !== undefined && { instructions }),
+    instructions,
   })
   const options = { signal: invocation.signal, onEvent }
   return left === undefined ? agent.send(task, options) : agent.resume(left, options)
 }
 
 /** The session that was named, else that of the message that was left, else a new one. */
-async function chooseSession(
-  store: Store,
-  { wanted, left }: { readonly wanted: string | undefined; readonly left: string | undefined },
-): Promise<string> {
+async function chooseSession(store: Store, wanted: string | undefined, left: string | undefined): Promise<string> {
   if (wanted !== undefined) return (await findSession(store, wanted)).id
   if (left === undefined) return newId()
   const turn = await store.turns.get(left)
@@ -106,26 +92,15 @@ async function chooseSession(
   throw errorOf('FILE_NOT_FOUND', MESSAGES.turnNotFound(toSafeLine(left), 0))
 }
 
-function describeSkills(local: Local, invocation: Invocation): string {
-  const catalog = local.runtime.openAgent({ id: agentFlag(invocation) }).catalog()
-  const { ready, held } = countsOf(catalog)
-  return `${ready} skills ready, ${held} held`
-}
-
-/** Prints the summary on stderr and with `--json` the document; returns the exit code. */
-function finish(result: TurnResult, local: Local, invocation: Invocation): number {
+/** Prints the summary on stderr. */
+function finish(result: TurnResult, local: Local, invocation: Invocation): Answer {
   const { terminal, signal } = invocation
-  const { sessionId, usage } = result
-  terminal.note(terminal.paintNote('dim', `session ${sessionId} · ${usage.totalTokens} tokens in ${usage.steps} steps`))
+  const { sessionId: session, turnId: turn, end, text, usage } = result
+  terminal.note(terminal.paintNote('dim', NOTES.turnEnded(session, usage.totalTokens, usage.steps)))
   const failure = failureOf(result, signal)
   const exit = failure ? printFailure(failure, terminal) : 0
-  if (invocation.flags['json'] === true) {
-    const { turnId, end, text } = result
-    const data = { session: sessionId, turn: turnId, end, text, usage: { ...usage } }
-    const error = failure && errorMember(failure)
-    terminal.json(envelope('run', data, { diagnostics: findings(seenBy(local)), exit, ...(error && { error }) }))
-  }
-  return exit
+  const error = failure && errorMember(failure)
+  return { data: { session, turn, end, text, usage }, diagnostics: findings(diagnosticsOf(local)), exit, error }
 }
 
 function failureOf({ end, error, usage, sessionId }: TurnResult, signal: AbortSignal): Failure | undefined {

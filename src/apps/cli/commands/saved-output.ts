@@ -1,29 +1,27 @@
 import { toSafeLine, toSafeText } from '../../../kernel/index.ts'
-import { openConfiguredStore } from '../../../local/index.ts'
 import type { BlobReference, BlobReferences } from '../../../store/index.ts'
-import type { Invocation } from '../command.ts'
+import type { Answer, Invocation } from '../command.ts'
 import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
+import { openStored } from '../stored.ts'
 
 /** `nexus sessions show --output <id>`: the bytes as they were kept; a person's terminal gets visible text only. */
-export async function showOutput({ terminal, flags, ...invocation }: Invocation, wanted: string): Promise<number> {
-  if (flags['json'] === true) throw errorOf('INVALID_ARGUMENT', MESSAGES.outputIsNoJson())
-  const { store, blobs } = await openConfiguredStore(invocation)
-  try {
-    const reference = await findOutput(store.blobs, wanted.replace(/^tool-output\//, ''))
-    if (!reference || !blobs) throw errorOf('FILE_NOT_FOUND', MESSAGES.outputMissing(toSafeLine(wanted)))
-    const shown = terminal.isShown ? visibleText() : undefined
-    for await (const chunk of blobs.read(reference)) {
-      terminal.write(shown ? shown(chunk) : chunk)
-      // What a slow reader has not taken stays in the file.
-      await terminal.drained()
-      if (terminal.outputFailure) break
-    }
-    if (shown) terminal.write(shown())
-    if (reference.isCut) terminal.note(NOTES.outputCut(reference.bytes))
-    return 0
-  } finally {
-    await store.close()
+export async function showOutput(invocation: Invocation, wanted: string): Promise<Answer> {
+  const { terminal } = invocation
+  if (invocation.flags['json'] === true) throw errorOf('INVALID_ARGUMENT', MESSAGES.outputIsNoJson())
+  await using opened = await openStored(invocation)
+  const { store, blobs } = opened
+  const reference = await findOutput(store.blobs, wanted.replace(/^tool-output\//, ''))
+  if (!reference || !blobs) throw errorOf('FILE_NOT_FOUND', MESSAGES.outputMissing(toSafeLine(wanted)))
+  const shown = terminal.isShown ? visibleText() : undefined
+  for await (const chunk of blobs.read(reference)) {
+    terminal.write(shown ? shown(chunk) : chunk)
+    // The rest stays in the file until a slow reader has taken this.
+    await terminal.drained()
+    if (terminal.outputFailure) break
   }
+  if (shown) terminal.write(shown())
+  if (reference.isCut) terminal.note(NOTES.outputCut(reference.bytes))
+  return {}
 }
 
 /** The one with that id, or the only one whose id begins so. */

@@ -1,56 +1,51 @@
-import { isJsonObject, type JsonValue, toSafeLine, toSafeText } from '../../../kernel/index.ts'
+import { isJsonObject, type JsonValue, type LedgerEntry, toSafeLine, toSafeText } from '../../../kernel/index.ts'
 import {
   type Lease,
   type SessionRecord,
   sessionLease,
-  type Store,
   type StoredEvent,
   type StoredMessage,
 } from '../../../store/index.ts'
-import { choiceFlag, CHOICES, type Invocation, limitFlag, stringFlag } from '../command.ts'
-import { envelope } from '../envelope.ts'
+import { type Answer, argument, choiceFlag, CHOICES, type Invocation, limitFlag, stringFlag } from '../command.ts'
 import { errorOf, many, MESSAGES, NOTES } from '../messages/index.ts'
-import { findSession } from '../sessions/find-session.ts'
-import { openConfiguredStore } from '../../../local/index.ts'
+import { findSession, openStored } from '../stored.ts'
 import { showOutput } from './saved-output.ts'
 import { formatTrace } from '../show/turn.ts'
 import { formatTable, shorten } from '../show/columns.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** `nexus sessions list`: those of the workspace; with `--all` those of every one. */
-export async function listSessions(invocation: Invocation): Promise<number> {
-  const { terminal, flags } = invocation
-  return withStore(invocation, async (store, scope) => {
-    const isAll = flags['all'] === true
-    const sessions = await store.sessions.list({ limit: 100, ...(!isAll && { scope }) })
-    const running = new Set((await store.turns.list({ states: ['running'] })).map(({ sessionId }) => sessionId))
-    const stateOf = (id: string): 'running' | 'idle' => (running.has(id) ? 'running' : 'idle')
-    if (flags['json'] === true) {
-      terminal.json(
-        envelope('sessions list', {
-          sessions: sessions.map(({ snapshot: _snapshot, ...session }) => ({ ...session, state: stateOf(session.id) })),
-        }),
-      )
-      return 0
-    }
-    if (sessions.length > 0)
-      terminal.line(
-        formatTable(
-          sessions.map((session) => [
-            ...cellsOf(session, stateOf(session.id)),
-            ...(isAll ? [whereOf(session, terminal)] : []),
-          ]),
-          terminal,
-        ),
-      )
-    else terminal.note(NOTES.noSession(terminal.commandLine(['run', 'Chart data/sales.csv by region'])))
-    if (!isAll && (await store.sessions.list({ limit: sessions.length + 1 })).length > sessions.length)
-      terminal.note(NOTES.otherSessions(terminal.commandLine(['sessions', 'list', '--all'])))
-    return 0
-  })
+export async function listSessions(invocation: Invocation): Promise<Answer> {
+  const { terminal } = invocation
+  const isAll = invocation.flags['all'] === true
+  await using opened = await openStored(invocation)
+  const { store, scope } = opened
+  await store.reclaim()
+  const found = await store.sessions.list({ limit: 100, ...(!isAll && { scope }) })
+  const running = new Set((await store.turns.list({ states: ['running'] })).map(({ sessionId }) => sessionId))
+  const sessions = found.map(({ snapshot: _, ...session }) => ({
+    ...session,
+    state: running.has(session.id) ? 'running' : 'idle',
+  }))
+  const hasOthers = !isAll && (await store.sessions.list({ limit: found.length + 1 })).length > found.length
+  return {
+    data: { sessions },
+    show: () => {
+      const rows = sessions.map((session) => [...cellsOf(session), ...(isAll ? [whereOf(session, terminal)] : [])])
+      if (rows.length > 0) terminal.line(formatTable(rows, terminal))
+      else terminal.note(NOTES.noSession(terminal.commandLine(['run', 'Chart data/sales.csv by region'])))
+      if (hasOthers) terminal.note(NOTES.otherSessions(terminal.commandLine(['sessions', 'list', '--all'])))
+    },
+  }
 }
 
-function cellsOf({ id, updatedAt, messageCount, title }: SessionRecord, state: string): readonly string[] {
+function cellsOf({
+  id,
+  updatedAt,
+  messageCount,
+  title,
+  state,
+}: SessionRecord & { readonly state: string }): readonly string[] {
   return [id, minuteOf(updatedAt), state, many(messageCount, 'message'), toSafeLine(title)]
 }
 
@@ -63,83 +58,77 @@ function whereOf({ scope }: SessionRecord, terminal: Terminal): string {
 }
 
 /** `nexus sessions show <id>`; a unique beginning of the id is enough. */
-export async function showSession(invocation: Invocation): Promise<number> {
+export async function showSession(invocation: Invocation): Promise<Answer> {
   const { terminal } = invocation
   const output = stringFlag(invocation, 'output')
   if (output !== undefined) return showOutput(invocation, output)
-  const wanted = invocation.positionals[0]
-  if (wanted === undefined)
-    throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('sessions show', 'the id of a session', ['0196f3']))
-  return withStore(invocation, async (store) => {
-    const session = await findSession(store, wanted)
-    const messages = await store.sessions.messages(session.id)
-    const entries = await store.ledger.list({ sessionId: session.id })
-    const events = await store.events.after(0, { sessionId: session.id })
-    const waiting = await store.turns.list({ sessionId: session.id, states: ['queued', 'running'] })
-    const lease = await store.leases.get(sessionLease(session.id))
-    const state = waiting.some((turn) => turn.state === 'running') ? 'running' : 'idle'
-    if (invocation.flags['json'] === true) {
-      terminal.json(
-        envelope('sessions show', {
-          session: { ...session, state, ...(state === 'running' && ownerOf(lease)) },
-          messages: [...messages],
-          ledger: entries as unknown as JsonValue,
-          waiting: waiting.map((turn) => ({ ...turn })),
-          events: events as unknown as JsonValue,
-        }),
-      )
-      return 0
-    }
-    terminal.line(`${terminal.paint('bold', toSafeLine(session.title))}  ${state}  ${session.id}\n`)
-    for (const message of messages)
-      terminal.line(`${terminal.paint('cyan', message.role)}: ${describeMessage(message)}\n`)
-    if (entries.length > 0) terminal.line(formatTrace(entries, terminal))
-    if (events.length > 0) terminal.line(`\n${events.map((event) => describeEvent(event)).join('\n')}`)
-    for (const { id, state, isLeft } of waiting) {
-      terminal.line(state === 'running' ? runningLine(id, lease) : NOTES.turnWaiting(id, state, isLeft))
-      const run = terminal.commandLine(['run', '--session', session.id, '--turn', id])
-      if (isLeft) terminal.note(NOTES.leftHint(run, terminal.commandLine(['sessions', 'cancel', id])))
-    }
-    return 0
-  })
+  const wanted = argument(invocation, 'the id of a session', ['0196f3'])
+  await using opened = await openStored(invocation)
+  const { store } = opened
+  await store.reclaim()
+  const session = await findSession(store, wanted)
+  const messages = await store.sessions.messages(session.id)
+  const ledger = await store.ledger.list({ sessionId: session.id })
+  const events = await store.events.after(0, { sessionId: session.id })
+  const waiting = await store.turns.list({ sessionId: session.id, states: ['queued', 'running'] })
+  const lease = await store.leases.get(sessionLease(session.id))
+  const state = waiting.some((turn) => turn.state === 'running') ? 'running' : 'idle'
+  return {
+    data: {
+      session: { ...session, state, ...(state === 'running' && ownerOf(lease)) },
+      messages,
+      ledger,
+      waiting,
+      events,
+    },
+    show: () => {
+      terminal.line(`${terminal.paint('bold', toSafeLine(session.title))}  ${state}  ${session.id}\n`)
+      for (const message of messages)
+        terminal.line(`${terminal.paint('cyan', message.role)}: ${describeMessage(message)}\n`)
+      if (ledger.length > 0) terminal.line(formatTrace(ledger, terminal))
+      if (events.length > 0) terminal.line(`\n${events.map((event) => describeEvent(event)).join('\n')}`)
+      for (const { id, state, isLeft } of waiting) {
+        terminal.line(state === 'running' ? runningLine(id, lease) : NOTES.turnWaiting(id, state, isLeft))
+        const run = terminal.commandLine(['run', '--session', session.id, '--turn', id])
+        if (isLeft) terminal.note(NOTES.leftHint(run, terminal.commandLine(['sessions', 'cancel', id])))
+      }
+    },
+  }
 }
 
 /** `nexus calls`: what the ledger recorded last, whichever front it came from. */
-export async function listCalls(invocation: Invocation): Promise<number> {
-  const { terminal, flags } = invocation
+export async function listCalls(invocation: Invocation): Promise<Answer> {
+  const { terminal } = invocation
   const origin = choiceFlag(invocation, 'origin', CHOICES.origin)
   const limit = limitFlag(invocation, { usual: 20, most: 1_000 })
-  return withStore(invocation, async ({ ledger }) => {
-    const entries = (await ledger.list({ origin, agentId: stringFlag(invocation, 'agent'), limit })).toReversed()
-    if (flags['json'] === true) terminal.json(envelope('calls', { calls: entries as unknown as JsonValue }))
-    else if (entries.length === 0) terminal.note(NOTES.noCall())
-    else
-      terminal.line(
-        formatTrace(entries, terminal, ({ openedAt, call }) =>
-          [minuteOf(openedAt), call.origin, toSafeLine(call.agentId)].join('  '),
-        ),
-      )
-    return 0
-  })
+  await using opened = await openStored(invocation)
+  const { store } = opened
+  await store.reclaim()
+  const calls = (await store.ledger.list({ origin, agentId: stringFlag(invocation, 'agent'), limit })).toReversed()
+  const headOf = ({ openedAt, call }: LedgerEntry): string =>
+    [minuteOf(openedAt), call.origin, toSafeLine(call.agentId)].join('  ')
+  return {
+    data: { calls },
+    show: () => {
+      if (calls.length === 0) terminal.note(NOTES.noCall())
+      else terminal.line(formatTrace(calls, terminal, headOf))
+    },
+  }
 }
 
 /** `nexus sessions cancel <turn>`: a message that waits never runs; a running turn is asked to stop. */
-export async function cancelTurn(invocation: Invocation): Promise<number> {
-  const { terminal } = invocation
-  const wanted = invocation.positionals[0]
-  if (wanted === undefined)
-    throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('sessions cancel', 'the id of a message', ['0196f3']))
-  return withStore(invocation, async ({ turns }) => {
-    const open = await turns.list({ states: ['queued', 'running'] })
-    const matching = open.filter(({ id }) => id === wanted || (wanted !== '' && id.startsWith(wanted)))
-    const [turn] = matching
-    if (!turn || matching.length > 1)
-      throw errorOf('FILE_NOT_FOUND', MESSAGES.turnNotFound(toSafeLine(wanted), matching.length))
-    const { id, state } = await turns.cancel(turn.id)
-    if (invocation.flags['json'] === true) terminal.json(envelope('sessions cancel', { turn: id, state }))
-    else terminal.note(NOTES.turnCancelled(state))
-    return 0
-  })
+export async function cancelTurn(invocation: Invocation): Promise<Answer> {
+  const wanted = argument(invocation, 'the id of a message', ['0196f3'])
+  await using opened = await openStored(invocation)
+  const { store } = opened
+  await store.reclaim()
+  const open = await store.turns.list({ states: ['queued', 'running'] })
+  const matching = open.filter(({ id }) => id.startsWith(wanted))
+  const [turn] = matching
+  if (!turn || matching.length > 1)
+    throw errorOf('FILE_NOT_FOUND', MESSAGES.turnNotFound(toSafeLine(wanted), matching.length))
+  const { id, state } = await store.turns.cancel(turn.id)
+  return { data: { turn: id, state }, show: () => invocation.terminal.note(NOTES.turnCancelled(state)) }
 }
 
 function ownerOf(lease: Lease | undefined): { readonly owner: string; readonly until: number } | undefined {
@@ -158,19 +147,6 @@ function timeOf({ expiresAt }: Lease): string {
 function describeEvent({ id, at, type, references }: StoredEvent): string {
   const about = Object.entries(references).map(([name, value]) => `${name}=${String(value)}`)
   return toSafeLine(`${id}  ${new Date(at).toISOString()}  ${type}  ${about.join(' ')}`)
-}
-
-async function withStore(
-  invocation: Invocation,
-  use: (store: Store, scope: string) => Promise<number>,
-): Promise<number> {
-  const { store, scope } = await openConfiguredStore(invocation)
-  try {
-    await store.reclaim()
-    return await use(store, scope)
-  } finally {
-    await store.close()
-  }
 }
 
 /** A message in one short paragraph: its text, and its tool calls and results by name. */

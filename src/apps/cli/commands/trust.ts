@@ -10,8 +10,7 @@ import {
   untrustWorkspace,
 } from '../../../config/index.ts'
 import { toSafeLine } from '../../../kernel/index.ts'
-import { type Invocation, stringFlag } from '../command.ts'
-import { envelope } from '../envelope.ts'
+import { type Answer, type Invocation, stringFlag } from '../command.ts'
 import { confirm } from '../interactive/confirm.ts'
 import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
 import { printDiagnostics } from '../open.ts'
@@ -19,7 +18,7 @@ import { itemsText } from '../show/consent.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** `nexus trust [directory]`: remembered by real path under the Nexus home. Exit code 1 when the person says no. */
-export async function trust(invocation: Invocation): Promise<number> {
+export async function trust(invocation: Invocation): Promise<Answer> {
   const { terminal, flags } = invocation
   if (flags['list'] === true) refuseMore(invocation)
   const loaded = await load(invocation)
@@ -33,11 +32,14 @@ export async function trust(invocation: Invocation): Promise<number> {
     terminal.note(was ? NOTES.trustRemoved(toSafeLine(path)) : NOTES.trustWasNot(toSafeLine(path)))
   } else if (flags['list'] !== true) isTrusted = await giveTrust(loaded, invocation)
   const directories = (await listTrusted(nexusHome)).workspaces.map((workspace) => workspace.directory)
-  const exit = isTrusted ? 0 : 1
-  if (flags['json'] === true)
-    terminal.json(envelope('trust', { directories }, { diagnostics: before.diagnostics, exit }))
-  else if (flags['list'] === true) for (const directory of directories) terminal.line(toSafeLine(directory))
-  return exit
+  return {
+    data: { directories },
+    diagnostics: before.diagnostics,
+    exit: isTrusted ? 0 : 1,
+    show: () => {
+      if (flags['list'] === true) for (const directory of directories) terminal.line(toSafeLine(directory))
+    },
+  }
 }
 
 function directoryOf({ cwd, positionals: [given] }: Invocation): string | undefined {

@@ -142,6 +142,8 @@ export const NOTES = {
   leftHint: (run: string, cancel: string) => `Run it: ${run}   or drop it: ${cancel}`,
   mcpAt: (url: string, keyFile: string | undefined) =>
     `MCP at ${url}\n${keyFile === undefined ? 'Every program on this machine may call it (--no-auth).' : `The key is in ${keyFile}. Clients send it as: Authorization: Bearer KEY`}`,
+  turnEnded: (session: string, tokens: number, steps: number) =>
+    `session ${session} · ${many(tokens, 'token')} in ${many(steps, 'step')}`,
   outputCut: (bytes: number) => `The command wrote more: only the first ${bytes} bytes were kept.`,
   noShadowed: (agent: string | undefined) =>
     `No recorded call of ${agent === undefined ? 'this workspace' : toSafeLine(agent)} was decided otherwise by a shadow.`,

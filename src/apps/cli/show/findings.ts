@@ -19,6 +19,13 @@ export function findingsData(findings: readonly Finding[]): JsonValue {
 
 const MARKS = { error: ['red', '✗'], warning: ['yellow', '!'], info: ['dim', '·'] } as const
 
+/** ✗, ! or ✓ before a subject with these findings. */
+export function worstMark(findings: readonly Pick<Finding, 'severity'>[], { paint }: Pick<Terminal, 'paint'>): string {
+  const worst = (['error', 'warning'] as const).find((each) => findings.some(({ severity }) => severity === each))
+  const [style, mark] = worst === undefined ? (['green', '✓'] as const) : MARKS[worst]
+  return paint(style, mark)
+}
+
 /** One finding with its file and its fix. `indent` precedes each line. */
 export function formatFinding(found: Omit<Finding, 'command'>, terminal: Terminal, indent = ''): string {
   const { severity, code, message, path, line, places } = found

@@ -1,6 +1,6 @@
 import { everyCopy } from '../../../skills/catalog/index.ts'
 import { nearest, type NexusError, toSafeLine } from '../../../kernel/index.ts'
-import { type Invocation, whereFix } from '../command.ts'
+import { type Invocation, commandHint } from '../command.ts'
 import { errorOf, MESSAGES } from '../messages/index.ts'
 import { diagnoseHere, type Seen } from './facts.ts'
 
@@ -19,13 +19,13 @@ export async function notFound(name: string, seen: Seen, invocation: Invocation)
   if (near !== undefined) {
     const { rest } = invocation
     const line = [...invocation.command.split(' '), near, ...(rest.length > 0 ? ['--', ...rest] : [])]
-    const fix = whereFix(`Did you mean '${toSafeLine(near)}'? Run:`, line, invocation)
+    const fix = commandHint(`Did you mean '${toSafeLine(near)}'? Run:`, line, invocation)
     return errorOf('SKILL_NOT_FOUND', MESSAGES.skillMissing(name, ready, fix))
   }
   const { findings } = await diagnoseHere(name, seen, { invocation })
   const [first] = findings
   if (findings.length !== 1 || !first || first.code === 'not-found') {
-    const fix = whereFix('To see where Nexus looked, run:', ['skills', 'why', name], invocation)
+    const fix = commandHint('To see where Nexus looked, run:', ['skills', 'why', name], invocation)
     return errorOf('SKILL_NOT_FOUND', MESSAGES.skillMissing(name, ready, fix))
   }
   const next = { fix: first.fix, ...(first.proposal && { proposal: first.proposal }) }

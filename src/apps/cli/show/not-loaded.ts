@@ -1,6 +1,6 @@
 import { copiesOf } from '../../../skills/catalog/index.ts'
 import type { Failed, NexusError, ProposedCommand } from '../../../kernel/index.ts'
-import { type Invocation, whereFix } from '../command.ts'
+import { type Invocation, commandHint } from '../command.ts'
 import { callError } from '../failure.ts'
 import { errorOf, MESSAGES } from '../messages/index.ts'
 import type { Seen } from './facts.ts'
@@ -13,7 +13,7 @@ export async function notLoaded(
   { name, seen, invocation }: { name: string; seen: Seen; invocation: Invocation },
 ): Promise<NexusError> {
   const why = (asked: string): { fix: string; proposal: ProposedCommand } =>
-    whereFix('To see why, run:', ['skills', 'why', asked], invocation)
+    commandHint('To see why, run:', ['skills', 'why', asked], invocation)
   if (outcome.code !== 'NOT_FOUND') return callError(outcome, outcome.code === 'PERMISSION_DENIED' ? {} : why(name))
   const {
     held: [held],

@@ -2,8 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { exportFlat, migrateSkill } from '../../../skills/format/index.ts'
 import { dirname, join } from 'node:path'
 import { type Diagnostic, hasErrors } from '../../../kernel/index.ts'
-import { choiceFlag, CHOICES, type Invocation } from '../command.ts'
-import { envelope } from '../envelope.ts'
+import { type Answer, argument, choiceFlag, CHOICES, type Invocation } from '../command.ts'
 import { errorOf, many, MESSAGES, NOTES } from '../messages/index.ts'
 import { clientOf } from '../show/other-clients.ts'
 import { confirm } from '../interactive/confirm.ts'
@@ -19,13 +18,10 @@ interface Migrated {
 }
 
 /** `nexus skills migrate`: exit code 0 also when nothing was to do, 1 when a file cannot be read or written, 4 when a path does not exist. */
-export async function migrateSkills(invocation: Invocation): Promise<number> {
+export async function migrateSkills(invocation: Invocation): Promise<Answer> {
   const { cwd, signal, terminal, flags, positionals } = invocation
   const to = choiceFlag(invocation, 'to', CHOICES.form) ?? 'nexus'
-  if (positionals.length === 0) {
-    const message = MESSAGES.argumentMissing('skills migrate', 'at least one path', ['./skills', '--dry-run'])
-    throw errorOf('INVALID_ARGUMENT', message)
-  }
+  argument(invocation, 'at least one path', ['./skills', '--dry-run'])
   const write = flags['dry-run'] !== true
   const found = await withProgress(terminal, 'looking for skills', () => findTargets(positionals, { cwd, signal }))
   if (write && flags['yes'] !== true) await confirmOther(found.targets, invocation)
@@ -39,20 +35,21 @@ export async function migrateSkills(invocation: Invocation): Promise<number> {
   })
   const all = [...found.diagnostics, ...results.flatMap(({ diagnostics }) => diagnostics)]
   const changed = results.filter(({ changes }) => changes.length > 0)
-  if (flags['json'] === true) {
-    const skills = results.map(({ target, changes }) => ({
-      file: target.shown,
-      changed: changes.length > 0,
-      changes: changes.map(({ line, was, now, why }) => ({ line, was, now: now ?? null, why })),
-    }))
-    const summary = { skills: results.length, changed: changed.length }
-    terminal.json(envelope('skills migrate', { to, dryRun: !write, skills, summary }, all))
-  } else {
-    for (const { target, changes } of changed) printChanges(target.shown, changes, terminal)
-    for (const diagnostic of all) terminal.note(formatDiagnostic(diagnostic, noteScreen(terminal)))
-    terminal.line(NOTES.migrated(changed.length, many(results.length, 'skill'), write))
+  const skills = results.map(({ target, changes }) => ({
+    file: target.shown,
+    changed: changes.length > 0,
+    changes: changes.map(({ line, was, now, why }) => ({ line, was, now: now ?? null, why })),
+  }))
+  return {
+    data: { to, dryRun: !write, skills, summary: { skills: results.length, changed: changed.length } },
+    diagnostics: all,
+    exit: found.isMissing ? 4 : Number(hasErrors(all)),
+    show: () => {
+      for (const { target, changes } of changed) printChanges(target.shown, changes, terminal)
+      for (const diagnostic of all) terminal.note(formatDiagnostic(diagnostic, noteScreen(terminal)))
+      terminal.line(NOTES.migrated(changed.length, many(results.length, 'skill'), write))
+    },
   }
-  return found.isMissing ? 4 : hasErrors(all) ? 1 : 0
 }
 
 /** Files in the folder of another program are rewritten only with consent: that program reads them too. Throws CONFLICT without it. */

@@ -2,16 +2,8 @@ import { basename } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fixOption } from '../../../skills/diagnose/index.ts'
 import { type Change, checkLenient, checkStrict, fixSkill, type Profile } from '../../../skills/format/index.ts'
-import {
-  type Diagnostic,
-  hasErrors,
-  type JsonValue,
-  type Severity,
-  type SkillDocument,
-  toSafeLine,
-} from '../../../kernel/index.ts'
-import { choiceFlag, CHOICES, type Invocation } from '../command.ts'
-import { envelope } from '../envelope.ts'
+import { type Diagnostic, hasErrors, type Severity, type SkillDocument, toSafeLine } from '../../../kernel/index.ts'
+import { type Answer, argument, choiceFlag, CHOICES, type Invocation } from '../command.ts'
 import { errorOf, many, MESSAGES, NOTES } from '../messages/index.ts'
 import { createProgress, withProgress } from '../interactive/progress.ts'
 import { formatDiagnostic, type Terminal } from '../terminal.ts'
@@ -45,10 +37,11 @@ interface Verdict {
 }
 
 /** `nexus skills validate`: exit code 0 when every skill is valid, 1 when one is not, 4 when a path does not exist. */
-export async function validateSkills(invocation: Invocation): Promise<number> {
+export async function validateSkills(invocation: Invocation): Promise<Answer> {
   const wishes = readOptions(invocation)
   const { cwd, signal, terminal } = invocation
-  const paths = pathsOf(invocation)
+  argument(invocation, 'at least one path', ['./skills'])
+  const paths = invocation.positionals
   const found = await withProgress(terminal, 'looking for skills', () => findTargets(paths, { cwd, signal }))
   const verdicts: Verdict[] = []
   const progress = createProgress(terminal)
@@ -61,14 +54,8 @@ export async function validateSkills(invocation: Invocation): Promise<number> {
   } finally {
     progress.end()
   }
-  report({ wishes, verdicts, loose: reported(found.diagnostics, wishes) }, invocation)
-  const isValid = ![found, ...verdicts].some(({ diagnostics }) => hasErrors(diagnostics))
-  return found.isMissing ? 4 : isValid ? 0 : 1
-}
-
-function pathsOf({ positionals }: Invocation): readonly string[] {
-  if (positionals.length > 0) return positionals
-  throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('skills validate', 'at least one path', ['./skills']))
+  const answer = report({ wishes, verdicts, loose: reported(found.diagnostics, wishes) }, invocation)
+  return found.isMissing ? { ...answer, exit: 4 } : answer
 }
 
 function readOptions(invocation: Invocation): ValidateOptions {
@@ -219,36 +206,30 @@ interface Outcome {
   readonly loose: readonly Diagnostic[]
 }
 
-function report({ wishes, verdicts, loose }: Outcome, { terminal }: Invocation): void {
+function report({ wishes, verdicts, loose }: Outcome, { terminal }: Invocation): Answer {
   const isBroken = ({ diagnostics }: Verdict): boolean => hasErrors(diagnostics)
   const ordered = [...verdicts.filter(isBroken), ...verdicts.filter((verdict) => !isBroken(verdict))]
   const all = [...loose, ...ordered.flatMap(({ diagnostics }) => diagnostics)]
   const total = totalOf(verdicts, all)
-  switch (wishes.format) {
-    case 'json':
-      terminal.json(envelope('skills validate', jsonData(wishes, verdicts, total), all))
-      return
-    case 'sarif':
-      terminal.json(toSarif(all))
-      break
-    case 'github':
-      for (const diagnostic of all) terminal.line(toAnnotation(diagnostic))
-      break
-    case 'text': {
+  const isText = wishes.format === 'text'
+  const show = (): void => {
+    if (wishes.format === 'sarif') terminal.json(toSarif(all))
+    else if (wishes.format === 'github') for (const diagnostic of all) terminal.line(toAnnotation(diagnostic))
+    else {
       const isNamed = !wishes.quiet && verdicts.length <= MOST_NAMED
       for (const verdict of ordered) printVerdict(verdict, isNamed, terminal)
       for (const diagnostic of loose) terminal.line(formatDiagnostic(diagnostic, terminal))
     }
+    if (wishes.quiet && all.length + total.fixed === 0) return
+    const print = isText ? terminal.line : terminal.note
+    print(summaryOf(total))
+    if (!wishes.fix && all.some((found) => fixOption(found) === '--fix')) terminal.note(NOTES.fixable())
+    if (isText) printExplain(all, terminal)
   }
-  if (wishes.quiet && all.length + total.fixed === 0) return
-  const summary = summaryOf(total)
-  if (wishes.format === 'text') terminal.line(summary)
-  else terminal.note(summary)
-  if (!wishes.fix && all.some((found) => fixOption(found) === '--fix')) terminal.note(NOTES.fixable())
-  if (wishes.format === 'text') printExplain(all, terminal)
+  return { data: jsonData(wishes, verdicts, total), diagnostics: all, show }
 }
 
-function jsonData({ profile }: ValidateOptions, verdicts: readonly Verdict[], total: Total): JsonValue {
+function jsonData({ profile }: ValidateOptions, verdicts: readonly Verdict[], total: Total) {
   return {
     strict: profile !== undefined,
     profile: profile ?? null,

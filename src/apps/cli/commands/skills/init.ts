@@ -3,8 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { loadConfig } from '../../../../config/index.ts'
 import { makeDirectory, type NexusError, SKILL_FILE, toSafeLine } from '../../../../kernel/index.ts'
 import { packageRoot } from '../../../../local/index.ts'
-import { type Invocation, stringFlag } from '../../command.ts'
-import { envelope } from '../../envelope.ts'
+import { type Answer, argument, type Invocation, stringFlag } from '../../command.ts'
 import { errorOf, MESSAGES, NOTES } from '../../messages/index.ts'
 
 /** What our own tools accept: ASCII, so that the name works in every client, URL and file system. Source: decisions, "names". */
@@ -14,9 +13,9 @@ const MAX_NAME_CHARS = 64
 const RESERVED = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])$/
 
 /** `nexus skills init <name> [--path ./skills]`: a new skill from our template; never touches what is there. */
-export async function initSkill(invocation: Invocation): Promise<number> {
+export async function initSkill(invocation: Invocation): Promise<Answer> {
   const { terminal, cwd } = invocation
-  const name = checkName(invocation.positionals[0])
+  const name = checkName(argument(invocation, 'a name', ['my-skill']))
   const path = stringFlag(invocation, 'path')
   // Where `nexus skills list` finds it, also from a directory below the workspace.
   const parent = path === undefined ? join((await loadConfig(invocation)).workspace.directory, 'skills') : path
@@ -24,21 +23,18 @@ export async function initSkill(invocation: Invocation): Promise<number> {
   const file = join(directory, SKILL_FILE)
   const described = stringFlag(invocation, 'description')
   create(directory, file, fill(name, described))
-  if (invocation.flags['json'] === true) {
-    terminal.json(envelope('skills init', { name, directory, file }))
-    return 0
-  }
-  terminal.line(NOTES.made(terminal.shortPath(file)))
   const inside = relative(cwd, directory)
-  const typed = inside === '' ? '.' : inside.startsWith('..') ? directory : inside
-  terminal.note(NOTES.fillIn(described !== undefined, terminal.commandLine(['skills', 'validate', typed])))
-  return 0
+  const typed = inside.startsWith('..') ? directory : inside
+  return {
+    data: { name, directory, file },
+    show: () => {
+      terminal.line(NOTES.made(terminal.shortPath(file)))
+      terminal.note(NOTES.fillIn(described !== undefined, terminal.commandLine(['skills', 'validate', typed || '.'])))
+    },
+  }
 }
 
-function checkName(name: string | undefined): string {
-  if (name === undefined) {
-    throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('skills init', 'a name', ['my-skill']))
-  }
+function checkName(name: string): string {
   if (NAME.test(name) && name.length <= MAX_NAME_CHARS && !RESERVED.test(name)) return name
   const about = { max: MAX_NAME_CHARS, isDevice: RESERVED.test(name), suggested: suggest(name) }
   throw errorOf('INVALID_ARGUMENT', MESSAGES.skillNameInvalid(name, about))

@@ -1,13 +1,12 @@
 import { fstatSync } from 'node:fs'
 import { type JsonValue, newId, type Outcome, quotedWord, toSafeLine } from '../../../../kernel/index.ts'
 import type { Local } from '../../../../local/index.ts'
-import { type Invocation, stringFlag } from '../../command.ts'
-import { envelope } from '../../envelope.ts'
+import { type Answer, type Invocation, stringFlag } from '../../command.ts'
 import { callError, errorMember, printFailure, toFailure } from '../../failure.ts'
 import { errorOf, MESSAGES, NOTES } from '../../messages/index.ts'
 import { createProgress } from '../../interactive/progress.ts'
 import type { WriteFailure } from '../../output.ts'
-import { agentFlag, findings, openFor, seenBy, warnUnconfined } from '../../open.ts'
+import { agentFlag, findings, openFor, diagnosticsOf, warnUnconfined } from '../../open.ts'
 import { noteDenials } from '../../show/denials.ts'
 import { seenIn } from '../../show/facts.ts'
 import { notesOf } from '../../show/notes.ts'
@@ -21,28 +20,24 @@ const JSON_MAX_BYTES = 8 * 1024 * 1024
 const READER_GONE = 141
 
 /** `nexus skills run <name> -- <command…>`: the command's output passes through; its exit code is ours. */
-export async function runSkill(invocation: Invocation): Promise<number> {
+export async function runSkill(invocation: Invocation): Promise<Answer> {
   const [name] = invocation.positionals
   if (name === undefined || invocation.rest.length === 0) {
     throw errorOf('INVALID_ARGUMENT', MESSAGES.runNeedsCommand())
   }
-  const local = await openFor(invocation, { needsTrust: true })
-  try {
-    const timeoutSec = secondsFlag(invocation, local)
-    warnUnconfined(local, invocation)
-    // One session for both calls: findings about the command go by the skills loaded in it.
-    const agent = local.runtime.openAgent({ id: agentFlag(invocation), sessionId: newId() })
-    const baseDir = await baseDirOf(agent, { name, local, invocation })
-    const showPaths = pathsOfSkills(local, agentFlag(invocation), invocation.terminal)
-    const args = { command: toCommand(invocation.rest, baseDir), skill_name: name }
-    const ran = await execute(agent, invocation, {
-      args: timeoutSec === undefined ? args : { ...args, timeout_sec: timeoutSec },
-      showPaths,
-    })
-    return await report({ ...ran, showPaths }, local, invocation)
-  } finally {
-    await local.close()
-  }
+  await using local = await openFor(invocation, { needsTrust: true })
+  const timeoutSec = secondsFlag(invocation, local)
+  warnUnconfined(local, invocation)
+  // One session for both calls: findings about the command go by the skills loaded in it.
+  const agent = local.runtime.openAgent({ id: agentFlag(invocation), sessionId: newId() })
+  const baseDir = await baseDirOf(agent, { name, local, invocation })
+  const showPaths = pathsOfSkills(local, agentFlag(invocation), invocation.terminal)
+  const args = { command: toCommand(invocation.rest, baseDir), skill_name: name }
+  const ran = await execute(agent, invocation, {
+    args: timeoutSec === undefined ? args : { ...args, timeout_sec: timeoutSec },
+    showPaths,
+  })
+  return await report({ ...ran, showPaths }, local, invocation)
 }
 
 type Agent = ReturnType<Local['runtime']['openAgent']>
@@ -111,23 +106,22 @@ async function report(
   { judged, streams, showPaths }: Ran & { readonly showPaths: ShowPaths },
   local: Local,
   invocation: Invocation,
-): Promise<number> {
+): Promise<Answer> {
   const { outcome } = judged
   const { terminal, signal } = invocation
   for (const note of notesOf(outcome)) terminal.note(`note: ${toSafeLine(showPaths(note))}`)
   for (const note of silence(outcome)) terminal.note(`note: ${note}`)
-  if (terminal.outputEnd.aborted && !signal.aborted) return endOfOutput(terminal.outputEnd.reason as WriteFailure)
+  if (terminal.outputEnd.aborted && !signal.aborted)
+    return { exit: endOfOutput(terminal.outputEnd.reason as WriteFailure) }
   const failure = failureOf(outcome, invocation)
   const exit = failure ? printFailure(failure, terminal) : Number(outcome.data?.['exit_code'] ?? 0)
   await noteDenials([judged.entry], local, invocation)
-  if (invocation.flags['json'] === true) {
-    const data = outcome.data?.['exit_code'] === undefined ? null : toData(outcome, streams)
-    const diagnostics = findings(seenBy(local))
-    terminal.json(
-      envelope(invocation.command, data, { diagnostics, exit, ...(failure && { error: errorMember(failure) }) }),
-    )
+  return {
+    data: outcome.data?.['exit_code'] === undefined ? null : toData(outcome, streams),
+    diagnostics: findings(diagnosticsOf(local)),
+    exit,
+    error: failure && errorMember(failure),
   }
-  return exit
 }
 
 /** What a person does not see: an end without a word, and input that the command did not get. */

@@ -1,7 +1,6 @@
 import { createSkillSearch } from '../../../../skills/catalog/index.ts'
 import { toSafeLine } from '../../../../kernel/index.ts'
-import { type Invocation, limitFlag } from '../../command.ts'
-import { envelope } from '../../envelope.ts'
+import { type Answer, type Invocation, limitFlag } from '../../command.ts'
 import { errorMember, printFailure } from '../../failure.ts'
 import { withProgress } from '../../interactive/progress.ts'
 import { errorOf, MESSAGES, NOTES } from '../../messages/index.ts'
@@ -12,7 +11,7 @@ const DEFAULT_LIMIT = 10
 const MAX_LIMIT = 1000
 
 /** `nexus skills search <words…>`: the ready skills that match the words best. Exit code 4 when none does. */
-export async function searchSkills(invocation: Invocation): Promise<number> {
+export async function searchSkills(invocation: Invocation): Promise<Answer> {
   const { terminal } = invocation
   const query = [...invocation.positionals, ...invocation.rest].join(' ').trim()
   if (query === '') {
@@ -20,38 +19,33 @@ export async function searchSkills(invocation: Invocation): Promise<number> {
     throw errorOf('INVALID_ARGUMENT', message)
   }
   const limit = limitFlag(invocation, { usual: DEFAULT_LIMIT, most: MAX_LIMIT })
-  const local = await openFor(invocation, { record: 'memory' })
-  try {
-    const { skills: offered, addressOf, callName } = local.runtime.openAgent({ id: agentFlag(invocation) }).catalog()
-    const search = createSkillSearch(offered, { callName })
-    const { skills, total } = await withProgress(terminal, 'searching', () => search.find(query, { limit }))
+  await using local = await openFor(invocation, { record: 'memory' })
+  const { skills: offered, addressOf, callName } = local.runtime.openAgent({ id: agentFlag(invocation) }).catalog()
+  const search = createSkillSearch(offered, { callName })
+  const { skills, total } = await withProgress(terminal, 'searching', () => search.find(query, { limit }))
+  const { diagnostics } = local
+  if (skills.length === 0) {
     const none = { code: 'SKILL_NOT_FOUND', ...MESSAGES.searchEmpty(query) } as const
-    if (invocation.flags['json'] === true) {
-      const found = skills.map((skill) => ({
-        name: skill.name,
-        address: addressOf(skill),
-        description: skill.description,
-        file: skill.file,
-      }))
-      const about = { diagnostics: local.diagnostics, ...(found.length === 0 && { error: errorMember(none), exit: 4 }) }
-      terminal.json(envelope('skills search', { query, total, skills: found }, { exit: 0, ...about }))
-      return skills.length === 0 ? 4 : 0
-    }
-    if (skills.length === 0) return printFailure(none, terminal)
-    terminal.line(
-      formatTable(
-        skills.map((skill) => [
-          terminal.paint('bold', shorten(search.callName(skill), 40)),
-          terminal.paint('dim', skill.origin.source),
-          toSafeLine(skill.description),
-        ]),
-        terminal,
-      ),
-    )
-    if (total > skills.length)
-      terminal.note(terminal.paintNote('dim', NOTES.moreMatch(total - skills.length, Math.min(total, MAX_LIMIT))))
-    return 0
-  } finally {
-    await local.close()
+    const data = { query, total, skills: [] }
+    return { data, diagnostics, error: errorMember(none), exit: 4, show: () => void printFailure(none, terminal) }
+  }
+  const rows = skills.map((skill) => [
+    terminal.paint('bold', shorten(search.callName(skill), 40)),
+    terminal.paint('dim', skill.origin.source),
+    toSafeLine(skill.description),
+  ])
+  const found = skills.map((skill) => {
+    const { name, description, file } = skill
+    return { name, address: addressOf(skill), description, file }
+  })
+  return {
+    data: { query, total, skills: found },
+    diagnostics,
+    exit: 0,
+    show: () => {
+      terminal.line(formatTable(rows, terminal))
+      if (total > skills.length)
+        terminal.note(terminal.paintNote('dim', NOTES.moreMatch(total - skills.length, Math.min(total, MAX_LIMIT))))
+    },
   }
 }

@@ -1,11 +1,9 @@
-import { type Catalog, everyCopy } from '../../../../skills/catalog/index.ts'
+import { everyCopy } from '../../../../skills/catalog/index.ts'
 import { type CopyDiagnosis, diagnoseCopy, FINE } from '../../../../skills/diagnose/index.ts'
-import { type JsonValue, type Skill, toSafeLine, toSafeText } from '../../../../kernel/index.ts'
-import type { Inspection } from '../../../../local/index.ts'
+import { type Skill, toSafeLine, toSafeText } from '../../../../kernel/index.ts'
 import { currentRevision } from '../../../../skills/load/index.ts'
 import { fileDigest } from '../../../../skills/sources/index.ts'
-import { type Invocation, whereFix } from '../../command.ts'
-import { envelope } from '../../envelope.ts'
+import { type Answer, argument, commandHint, type Invocation } from '../../command.ts'
 import { withInspection } from '../../inspect.ts'
 import { errorOf, MESSAGES } from '../../messages/index.ts'
 import { agentFlag, openFor } from '../../open.ts'
@@ -19,23 +17,20 @@ import { skillData } from '../../show/skills.ts'
 import { printVariables, variablesData, variablesIn } from '../../show/variables.ts'
 
 /** `nexus skills show <name>`. Throws SKILL_NOT_FOUND and SKILL_INVALID. */
-export async function showSkill(invocation: Invocation): Promise<number> {
-  const [name] = invocation.positionals
-  if (name === undefined) {
-    throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('skills show', 'the name of a skill', ['csv-report']))
-  }
+export async function showSkill(invocation: Invocation): Promise<Answer> {
+  const name = argument(invocation, 'the name of a skill', ['csv-report'])
   return withInspection(invocation, async (inspection, catalog) => {
     const { terminal, flags } = invocation
-    const skill = await skillMeant(name, { ...inspection, catalog }, invocation)
-    const shown = await readShown(skill, { inspection, catalog, invocation })
+    const seen = { ...inspection, catalog }
+    const skill = await skillMeant(name, seen, invocation)
+    const shown = await readShown(skill, seen, invocation)
     const content = flags['content'] === true ? await load(shown.copy.address, invocation) : undefined
-    if (flags['json'] === true) {
-      const diagnostics = [...inspection.diagnostics, ...skill.diagnostics]
-      const data = { ...shownData(shown), ...(content && { content }) }
-      terminal.json(envelope('skills show', data, { diagnostics, exit: 0 }))
-    } else if (content === undefined) printShown(shown, invocation)
-    else terminal.line(toSafeText(content))
-    return 0
+    return {
+      data: { ...shownData(shown), content },
+      diagnostics: [...inspection.diagnostics, ...skill.diagnostics],
+      exit: 0,
+      show: () => (content === undefined ? printShown(shown, invocation) : terminal.line(toSafeText(content))),
+    }
   })
 }
 
@@ -44,7 +39,7 @@ async function skillMeant(name: string, seen: Seen, invocation: Invocation): Pro
   const copies = copiesMeant(name, seen.catalog, invocation.cwd)
   const [skill] = everyCopy(copies)
   if (skill) return skill
-  const why = whereFix('To see why, run:', ['skills', 'why', name], invocation)
+  const why = commandHint('To see why, run:', ['skills', 'why', name], invocation)
   const [broken] = copies.invalid
   if (broken) {
     const [{ message = 'cannot be read', line, fix } = {}] = broken.diagnostics
@@ -65,15 +60,7 @@ interface Shown {
   readonly installs: Parameters<typeof printInstalls>[0]
 }
 
-async function readShown(
-  skill: Skill,
-  {
-    inspection,
-    catalog,
-    invocation,
-  }: { readonly inspection: Inspection; readonly catalog: Catalog; readonly invocation: Invocation },
-): Promise<Shown> {
-  const seen = { ...inspection, catalog }
+async function readShown(skill: Skill, seen: Seen, invocation: Invocation): Promise<Shown> {
   const facts = await factsAbout([skill], seen, { invocation, isQuick: true })
   const copy = diagnoseCopy(skill, facts)
   return {
@@ -82,24 +69,25 @@ async function readShown(
     sha256: await fileDigest(skill),
     treeDigest: await currentRevision(skill, invocation.signal),
     variables: variablesIn(seen)(skill),
-    installs: installsOf(skill, installGround(inspection, invocation)),
+    installs: installsOf(skill, installGround(seen, invocation)),
   }
 }
 
-function shownData({ skill, copy, sha256, treeDigest, variables, installs }: Shown): { [key: string]: JsonValue } {
+function shownData({ skill, copy, sha256, treeDigest, variables, installs }: Shown) {
   const { address, verdict, winner, findings } = copy
+  const { description, license, compatibility, metadata, allowedTools } = skill
   return {
     ...skillData(skill, address),
-    ...(sha256 !== undefined && { sha256 }),
-    ...(treeDigest !== undefined && { treeDigest }),
+    sha256,
+    treeDigest,
     verdict,
-    ...(winner !== undefined && { winner }),
+    winner,
     findings: findingsData(findings),
-    description: skill.description,
-    ...(skill.license !== undefined && { license: skill.license }),
-    ...(skill.compatibility !== undefined && { compatibility: skill.compatibility }),
-    metadata: { ...skill.metadata } as unknown as JsonValue,
-    allowedTools: [...skill.allowedTools],
+    description,
+    license,
+    compatibility,
+    metadata,
+    allowedTools,
     ...(installs.length > 0 && { install: installData(installs) }),
     ...(variables.length > 0 && { variables: variablesData(variables) }),
   }
@@ -141,14 +129,10 @@ function printShown(
 
 /** The instructions as the model would get them: for them there must be a runtime. */
 async function load(name: string, invocation: Invocation): Promise<string> {
-  const local = await openFor(invocation, { record: 'memory' })
-  try {
-    const { outcome } = await local.runtime
-      .openAgent({ id: agentFlag(invocation) })
-      .call({ tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli' }, { signal: invocation.signal })
-    if (outcome.type !== 'failed') return outcome.text
-    throw await notLoaded(outcome, { name, seen: seenIn(local, invocation), invocation })
-  } finally {
-    await local.close()
-  }
+  await using local = await openFor(invocation, { record: 'memory' })
+  const { outcome } = await local.runtime
+    .openAgent({ id: agentFlag(invocation) })
+    .call({ tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli' }, { signal: invocation.signal })
+  if (outcome.type !== 'failed') return outcome.text
+  throw await notLoaded(outcome, { name, seen: seenIn(local, invocation), invocation })
 }

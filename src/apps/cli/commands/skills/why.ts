@@ -1,46 +1,31 @@
 import { type Catalog, fromSnapshot } from '../../../../skills/catalog/index.ts'
 import { type Diagnosis, type Facts, finding } from '../../../../skills/diagnose/index.ts'
 import { isOutdated, latestLoaded } from '../../../../skills/load/index.ts'
-import { CODES, hasErrors, type JsonValue } from '../../../../kernel/index.ts'
-import { type Local, openConfiguredStore } from '../../../../local/index.ts'
-import { type Invocation, stringFlag } from '../../command.ts'
-import { commandData, envelope } from '../../envelope.ts'
-import { errorOf, MESSAGES, NOTES } from '../../messages/index.ts'
-import { findSession } from '../../sessions/find-session.ts'
+import { CODES, hasErrors } from '../../../../kernel/index.ts'
+import type { Local } from '../../../../local/index.ts'
+import { type Answer, argument, type Invocation, stringFlag } from '../../command.ts'
+import { memberOf } from '../../envelope.ts'
+import { NOTES } from '../../messages/index.ts'
+import { findSession, openStored } from '../../stored.ts'
 import { agentFlag, openFor } from '../../open.ts'
 import { diagnoseHere, seenIn } from '../../show/facts.ts'
 import { findingsData, printDiagnosis } from '../../show/findings.ts'
 import { commandLine, installGround, missingInstallsOf } from '../../show/install.ts'
 
 /** `nexus skills why <name>`: the one answer to why a skill is, or is not, there. Exit code 0 when it is ready and no finding is an error, 1 when not, 4 when missing. */
-export async function whySkill(invocation: Invocation): Promise<number> {
-  const { terminal } = invocation
-  const [name] = invocation.positionals
-  if (name === undefined || name.trim() === '') {
-    const message = MESSAGES.argumentMissing('skills why', 'the name of a skill', ['csv-report'])
-    throw errorOf('INVALID_ARGUMENT', message)
-  }
-  const local = await openFor(invocation, { record: 'memory' })
-  try {
-    const diagnosis = await explain(name, local, invocation)
-    const exit = exitOf(diagnosis)
-    if (invocation.flags['json'] === true) {
-      const { verdict, findings, copies } = diagnosis
-      const data: JsonValue = {
-        ...{ name: diagnosis.name, verdict, findings: findingsData(findings) },
-        copies: copies.map((copy) => ({ ...copy })),
-      }
-      const [answer] = findings
-      const error = answer && {
-        ...{ code: 'SKILL_NOT_FOUND', message: answer.message, fix: answer.fix },
-        ...commandData(answer.proposal),
-      }
-      const about = { diagnostics: local.diagnostics, exit, ...(verdict === 'missing' && error && { error }) }
-      terminal.json(envelope('skills why', data, about))
-    } else printDiagnosis(diagnosis, invocation)
-    return exit
-  } finally {
-    await local.close()
+export async function whySkill(invocation: Invocation): Promise<Answer> {
+  const name = argument(invocation, 'the name of a skill', ['csv-report'])
+  await using local = await openFor(invocation, { record: 'memory' })
+  const diagnosis = await explain(name, local, invocation)
+  const { verdict, findings, copies } = diagnosis
+  const [answer] = findings
+  const isMissing = verdict === 'missing' && answer !== undefined
+  return {
+    data: { name: diagnosis.name, verdict, findings: findingsData(findings), copies },
+    diagnostics: local.diagnostics,
+    error: isMissing ? memberOf('SKILL_NOT_FOUND', answer) : undefined,
+    exit: exitOf(diagnosis),
+    show: () => printDiagnosis(diagnosis, invocation),
   }
 }
 
@@ -95,17 +80,13 @@ function withInstalls(diagnosis: Diagnosis, { runtime, loaded }: Local, invocati
 async function knownToSession(catalog: Catalog, invocation: Invocation): Promise<Pick<Facts, 'snapshot' | 'loaded'>> {
   const id = stringFlag(invocation, 'session')
   if (id === undefined) return {}
-  const { store } = await openConfiguredStore(invocation)
-  try {
-    const session = await findSession(store, id)
-    const loaded = new Map<string, 'same' | 'changed'>()
-    for (const { address, treeDigest } of latestLoaded(session.loaded)) {
-      const skill = catalog.skills.find((each) => catalog.addressOf(each) === address)
-      if (skill === undefined) continue
-      loaded.set(address, (await isOutdated(skill, treeDigest, invocation.signal)) ? 'changed' : 'same')
-    }
-    return { snapshot: session.snapshot && fromSnapshot(session.snapshot), loaded }
-  } finally {
-    await store.close()
+  await using opened = await openStored(invocation)
+  const { snapshot, loaded: found } = await findSession(opened.store, id)
+  const loaded = new Map<string, 'same' | 'changed'>()
+  for (const { address, treeDigest } of latestLoaded(found)) {
+    const skill = catalog.skills.find((each) => catalog.addressOf(each) === address)
+    if (skill === undefined) continue
+    loaded.set(address, (await isOutdated(skill, treeDigest, invocation.signal)) ? 'changed' : 'same')
   }
+  return { snapshot: snapshot && fromSnapshot(snapshot), loaded }
 }
