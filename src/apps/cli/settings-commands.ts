@@ -59,7 +59,7 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
   },
   {
     name: 'policy diff',
-    summary: 'which tools are decided otherwise for another agent, or with another file of settings',
+    summary: 'which tools are decided differently for another agent, or with another file of settings',
     usage: '<agent> [other-agent]',
     names: 'agents',
     options: {
@@ -73,7 +73,7 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
   },
   {
     name: 'policy shadow',
-    summary: 'which recorded calls of this workspace the shadow of their agent would have decided otherwise',
+    summary: 'recorded calls that another policy, the shadow of the agent, would decide differently',
     usage: '[agent]',
     names: 'agents',
     options: { ...JSON_OPTION },

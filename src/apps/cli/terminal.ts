@@ -22,7 +22,7 @@ export interface Terminal {
   json(value: JsonValue): void
   /**
    * A command as a person types it here, with paths from the working directory. Without a program it is one of this program: after
-   * `nexus`, `npx nexus`, or `node` with a path.
+   * `nexus` or `npx nexus`.
    */
   commandLine(args: readonly string[], program?: string): string
   /** A path as people read it: from the working directory (`./`) or the home directory (`~/`), safe to print. */
@@ -66,7 +66,6 @@ export function createTerminal(environment: Environment): Terminal {
   const ownProgram = (): string =>
     (program ??= programName({
       script: process.argv[1] ?? '',
-      node: process.execPath,
       cwd: workingDirectory(),
       path: environment.get('PATH') ?? '',
     }))

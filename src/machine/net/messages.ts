@@ -26,7 +26,7 @@ const SLOW: Readonly<Record<TimeLimit, string>> = {
   totalMs: 'the response was not complete',
 }
 
-const PUBLIC = 'Use a public address. If you run this service yourself, configure its origin as allowed.'
+const PUBLIC = 'Use a public address: this tool cannot open services of this machine or its network.'
 
 export const MESSAGES = {
   badUrl: () => invalid('The URL cannot be read.', 'Write a whole URL such as https://example.com/page.'),
@@ -46,7 +46,7 @@ export const MESSAGES = {
   port: ({ origin, ports }: Facts<'origin'> & { readonly ports: readonly number[] }) =>
     refused(
       `Nexus did not contact ${origin}: only the ports ${ports.join(', ')} are allowed.`,
-      'Use the URL without a port. If you run this service yourself, configure its origin as allowed.',
+      'Use the URL without a port.',
     ),
   domain: ({ host }: Facts<'host'>) =>
     refused(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { programName } from '../../../src/apps/cli/program.ts'
@@ -15,29 +15,28 @@ function put(file: string, text: string): void {
   writeFileSync(file, text)
 }
 
-test('the program is called nexus where PATH leads to it, npx nexus in a checkout and a project, else node with its path', (t) => {
+test('the program is called nexus where PATH leads to it, npx nexus in a checkout and a project, else nexus', (t) => {
   const { root, bin, workspace } = new Place(t)
-  const node = realpathSync(process.execPath)
-  const start = { script: SCRIPT, node, cwd: workspace, path: '' }
+  const start = { script: SCRIPT, cwd: workspace, path: '' }
   assert.equal(programName({ ...start, path: bin }), 'nexus')
   // npm puts this directory on PATH for its scripts only.
   const ofPackage = join(root, 'node_modules/.bin')
   mkdirSync(ofPackage, { recursive: true })
-  assert.equal(programName({ ...start, cwd: '/', path: ofPackage }), `${node} ${SCRIPT}`)
+  assert.equal(programName({ ...start, cwd: '/', path: ofPackage }), 'nexus')
   symlinkSync(SCRIPT, join(ofPackage, 'nexus'))
   assert.equal(programName({ ...start, path: ofPackage }), 'npx nexus')
   assert.equal(programName({ ...start, cwd: ROOT }), 'npx nexus')
-  assert.equal(programName({ ...start, cwd: '/', path: dirname(node) }), `node ${SCRIPT}`)
-  assert.equal(programName({ ...start, cwd: '/', path: join(root, 'empty') }), `${node} ${SCRIPT}`)
+  assert.equal(programName({ ...start, cwd: '/', path: join(root, 'empty') }), 'nexus')
 })
 
-test('a printed command works when it is typed as it is printed, without nexus on PATH', async (t) => {
+test('a printed command names nexus, and works when it is typed as it is printed', async (t) => {
   const place = new Place(t)
   const { stderr } = await place.run(['skills', 'list'], { env: { PATH: '/usr/bin:/bin' } })
   const [, line = ''] = /^For the reasons: (.*)$/m.exec(stderr) ?? []
-  assert.match(line, /bin\.cjs skills list --all$/)
-  const options = { cwd: place.workspace, encoding: 'utf8', env: { HOME: place.root, NEXUS_HOME: place.home } } as const
-  const { stdout, status } = spawnSync('/bin/sh', ['-c', line], options)
+  assert.equal(line, 'nexus skills list --all')
+  const PATH = `${place.bin}:${dirname(process.execPath)}:/usr/bin:/bin`
+  const env = { PATH, HOME: place.root, NEXUS_HOME: place.home }
+  const { stdout, status } = spawnSync('/bin/sh', ['-c', line], { cwd: place.workspace, encoding: 'utf8', env })
   assert.equal(status, 0)
   assert.match(stdout, /◌ greet {2}its source is not trusted/)
 })
@@ -46,7 +45,7 @@ test('fixes of every room name the program as it is started here, and JSON names
   const place = new Place(t)
   const args = ['run', 'Say hello']
   const typed = await place.run(args, { env: { PATH: '/usr/bin:/bin' } })
-  assert.match(typed.stderr, /then run: \S*node \S*bin\.cjs trust \/\S+workspace$/m)
+  assert.match(typed.stderr, /then run: nexus trust \/\S+workspace$/m)
   const { stdout } = await place.run([...args, '--json'], { env: { PATH: '/usr/bin:/bin' } })
   const { error } = JSON.parse(stdout) as { error: { fix: string; command: string[] } }
   assert.match(error.fix, /then run: nexus trust \//)
@@ -162,7 +161,7 @@ test('doctor says that commands are refused in the home directory, and where to 
     stdout,
     /✗ directory .*\n.*workspace-refused.*\n.*home directory.*\n\s+fix: Work in the directory of one project/,
   )
-  assert.match((await place.run(['doctor'])).stdout, /✓ directory +\.: commands may run here, in a copy/)
+  assert.match((await place.run(['doctor'])).stdout, /✓ directory +\.: commands run in a copy of it/)
 })
 
 test('migrate writes into the folder of another program only with consent', async (t) => {

@@ -18,7 +18,7 @@ test('nexus trust says what it trusts: the skills, and the settings that were sh
   writeFileSync(join(place.workspace, 'nexus.yaml'), 'limits: { maxIterations: 5 }\n')
   const second = await place.run(['trust'])
   assert.equal(second.code, 0, second.stderr)
-  assert.match(second.stderr, /those shown \(limits\)\./)
+  assert.match(second.stderr, /settings {2}limits, as they are now\./)
 })
 
 test('nexus trust shows all that it trusts: every value, with nothing hidden in it but passwords of addresses', async (t) => {

@@ -101,7 +101,7 @@ async function checkDirectory(loaded: LoadedConfig, { terminal }: Invocation): P
     const options = sandboxOptions(loaded)
     await checkWorkspace(directory, options)
     const mode = NOTES.workspaceMode[workspaceModeOf(options)]
-    return { subject: 'directory', found: `${found}: commands may run here, ${mode}`, diagnostics: [] }
+    return { subject: 'directory', found: `${found}: ${mode}`, diagnostics: [] }
   } catch (error) {
     const { message } = toDiagnostic(error, { path: directory, severity: 'error' })
     const diagnostic = { ...MESSAGES.noCommandsHere(message), path: directory }

@@ -31,7 +31,7 @@ interface Verdict {
   readonly limits: JsonObject
 }
 
-/** `nexus policy diff`: the tools about which two agents, or one agent with other settings, are decided otherwise. */
+/** `nexus policy diff`: the tools about which two agents, or one agent with other settings, are decided differently. */
 export async function diffPolicies(invocation: Invocation): Promise<Answer> {
   const { terminal, positionals, flags } = invocation
   const [agent, other = agent] = positionals
@@ -55,7 +55,7 @@ export async function diffPolicies(invocation: Invocation): Promise<Answer> {
     data: { changes },
     show: () => {
       if (rows.length > 0) terminal.line(formatTable([['tool', 'before', 'after'], ...rows], terminal))
-      terminal.line(`${many(changes.length, 'tool')} decided otherwise`)
+      terminal.line(`${many(changes.length, 'tool')} decided differently`)
     },
   }
 }

@@ -35,7 +35,7 @@ export async function runTask(invocation: Invocation): Promise<Answer> {
   const display = createTurnDisplay(onStderr, {
     say: invocation.flags['json'] === true ? () => undefined : terminal.write,
     note: terminal.note,
-    isAnswered: invocation.flags['yes'] === true,
+    isAnswered: invocation.flags['yes'] === true || terminal.isInteractive,
     showPaths: pathsOfSkills(local, agentFlag(invocation), terminal),
   })
   const result = await takeTurn(local, model, { invocation, task, onEvent: display.onEvent })

@@ -7,7 +7,7 @@ export function many(number: number, noun: string): string {
 }
 
 export const NOTES = {
-  cancelling: (seconds: number) => `\nCancelling … (Ctrl-C again to wait at most ${seconds} s)`,
+  cancelling: (seconds: number) => `\nCancelling … Press Ctrl-C again to stop after ${seconds} s at most.`,
   outputFailed: (why: string) => `error: the output could not be written: ${why}`,
   explain: (line: string) => `What a code means, with an example: ${line}`,
   askAgain: (line: string) => `When that is done, ask again: ${line}`,
@@ -36,7 +36,7 @@ export const NOTES = {
     `The command ended with ${end} and wrote nothing. Commands have no standard input: one that reads it gets nothing.`,
   inputNotPassed: () =>
     'The command did not get your standard input. Save it to a file of the workspace, and have the command read that file.',
-  waitsForAnswer: (line: string) => `Nexus waits for the answer to a question. To give it: ${line}`,
+  waitsForAnswer: (line: string) => `The call waits for your answer. To allow it: ${line}`,
   othersHint: (line: string) => `For the reasons: ${line}`,
   trustHint: (line: string) =>
     `No command runs in this workspace until you trust it. Inspect its skills and its nexus.yaml, then run: ${line}`,
@@ -89,11 +89,11 @@ export const NOTES = {
   changedMeanwhile: () => 'The configuration changed while the question was open.',
   trustQuestion: () => 'Trust this workspace from now on?',
   trustForOnce: (directory: string) => `--trust applies the settings of ${directory}.`,
-  /** Completes "commands may run here, …". */
+  /** How commands run in a directory. */
   workspaceMode: {
-    mirror: 'in a copy of it',
-    direct: 'directly in it',
-    unconfined: 'with your own rights',
+    mirror: 'commands run in a copy of it',
+    direct: 'commands run in it, without a copy',
+    unconfined: 'commands run in it as you, outside the sandbox',
   },
   trustRemoved: (directory: string) => `Untrusted from now on: ${directory}`,
   trustWasNot: (directory: string) => `${directory} was not trusted.`,
@@ -109,7 +109,7 @@ export const NOTES = {
       `Trusted: ${now.directory}`,
       '  skills    all in its folders, also those that are added or changed later',
       now.sections
-        ? `  settings  those shown (${now.sections.join(', ') || 'none'}). If an edit widens them, run ${now.line} again.`
+        ? `  settings  ${now.sections.join(', ') || 'none'}, as they are now. If you edit them to allow more, run ${now.line} again.`
         : `  settings  none, because there is no nexus.yaml. If you add one, run ${now.line} again.`,
       ...(now.isSame ? [] : [`  The file changed while you read it. Run: ${now.line}`]),
     ].join('\n'),
@@ -146,7 +146,7 @@ export const NOTES = {
     `session ${session} · ${many(tokens, 'token')} in ${many(steps, 'step')}`,
   outputCut: (bytes: number) => `The command wrote more: only the first ${bytes} bytes were kept.`,
   noShadowed: (agent: string | undefined) =>
-    `No recorded call of ${agent === undefined ? 'this workspace' : toSafeLine(agent)} was decided otherwise by a shadow.`,
+    `No shadow would have decided a recorded call of ${agent === undefined ? 'this workspace' : toSafeLine(agent)} differently.`,
   noShadow: () => 'No agent has a shadow. Add shadow: ID to an agent in nexus.yaml, with the id of another agent.',
   noSession: (line: string) => `This workspace has no session. Start one: ${line}`,
   noCall: () => 'No such call is recorded.',

@@ -39,6 +39,8 @@ export function createTurnDisplay(
   const progress = createProgress(terminal)
   /** Calls whose denial was shown: their result repeats it. */
   const denied = new Set<string>()
+  /** Calls about which a person was asked: the fix of their denial is for the model. */
+  const asked = new Set<string>()
   return {
     onEvent: (event) => {
       progress.end()
@@ -66,7 +68,11 @@ export function createTurnDisplay(
         case 'tool-result':
           live.end(event.callId)
           progress.begin('waiting for the model')
-          for (const line of resultLines(event, { terminal, isDenied: denied.delete(event.callId) }))
+          for (const line of resultLines(event, {
+            terminal,
+            isDenied: denied.delete(event.callId),
+            wasAsked: asked.delete(event.callId),
+          }))
             note(showPaths(line))
           return
         case 'notice':
@@ -77,6 +83,7 @@ export function createTurnDisplay(
           progress.begin('waiting for the model')
           return
         case 'tool-asked':
+          asked.add(event.callId)
           if (event.isOpen && !streams.isAnswered)
             note(
               terminal.paint(
@@ -100,10 +107,10 @@ export function createTurnDisplay(
 /** A result, its notes and its fix. That of a denied call was shown with the decision. */
 function resultLines(
   { outcome, durationMs }: Extract<AgentEvent, { type: 'tool-result' }>,
-  { terminal, isDenied }: { readonly terminal: Terminal; readonly isDenied: boolean },
+  { terminal, isDenied, wasAsked }: { terminal: Terminal; isDenied: boolean; wasAsked: boolean },
 ): readonly string[] {
   const { paint } = terminal
-  const fix = outcome.type === 'failed' ? outcome.fix : undefined
+  const fix = outcome.type === 'failed' && !(isDenied && wasAsked) ? outcome.fix : undefined
   return [
     ...(isDenied ? [] : [`  ${describeOutcome(outcome, terminal)} ${paint('dim', `${durationMs} ms`)}`]),
     ...shownNotes(outcome).map((text) => `    ${paint('yellow', `note: ${text}`)}`),
