@@ -1,9 +1,10 @@
 /** cli: the `nexus` command. Finds the command in the table, loads it, and turns errors into messages and exit codes. */
 import { type Environment, readEnvironment } from '../../config/index.ts'
 import { CODES } from '../../kernel/index.ts'
-import { readArguments } from './arguments/read-arguments.ts'
+import { type Arguments, readArguments } from './arguments/read-arguments.ts'
 import { missingCommand, unknownCommand } from './arguments/unknown-command.ts'
 import { type Cancellation, prepareCancellation } from './cancellation.ts'
+import type { Command } from './command.ts'
 import { envelope, exitOf } from './envelope.ts'
 import { errorMember, printFailure, toFailure } from './failure.ts'
 import { commandHelp, groupHelp, overview } from './help.ts'
@@ -46,7 +47,7 @@ interface Process {
 }
 
 async function dispatch(argv: readonly string[], own: Process): Promise<number> {
-  const { terminal, cancellation, version } = own
+  const { terminal, version } = own
   const [first = '--help', second] = argv
   if (['--help', '-h', 'help'].includes(first)) return showHelp(argv.slice(1), terminal)
   if (first === '--version' || first === '-V') {
@@ -62,17 +63,20 @@ async function dispatch(argv: readonly string[], own: Process): Promise<number> 
   const words = command.name.split(' ')
   const given = readArguments(command, argv.slice(words.length), () => environment.home)
   if (given.flags['help'] === true) return showHelp(words, terminal)
-  const cwd = workingDirectory()
   const environment = readEnvironment(undefined, { argv, asRoot: given.flags['as-root'] === true })
-  const run = await command.load()
+  return answer(command, given, { ...own, environment })
+}
+
+/** Runs the command, and prints its answer: one document with `--json`, else text. */
+async function answer(command: Command, given: Arguments, own: Process): Promise<number> {
+  const { terminal, cancellation, version, environment } = own
+  const { name } = command
   const isJson = given.flags['json'] === true || given.flags['format'] === 'json'
-  const {
-    data = null,
-    show,
-    ...about
-  } = await run({
+  const cwd = workingDirectory()
+  const run = await command.load()
+  const result = await run({
     ...given,
-    command: command.name,
+    command: name,
     version,
     terminal: isJson ? terminal.besideDocument() : terminal,
     environment,
@@ -82,7 +86,8 @@ async function dispatch(argv: readonly string[], own: Process): Promise<number> 
       return cancellation.signal()
     },
   })
-  if (isJson) terminal.json(envelope(command.name, data, about))
+  const { data = null, show, ...about } = result
+  if (isJson) terminal.json(envelope(name, data, about))
   else await show?.()
   return exitOf(about)
 }

@@ -182,7 +182,7 @@ test('what policy shadow lists, and the row that it comes from, are as the publi
   const elsewhere = join(place.workspace, 'other')
   mkdirSync(join(elsewhere, '.nexus'), { recursive: true })
   const other = await place.run(['policy', 'shadow'], { cwd: elsewhere })
-  assert.match(other.stdout, /^No recorded call of this workspace/)
+  assert.match(other.stdout, /^No shadow would have decided a recorded call of this workspace/)
   const unknown = await place.run(['policy', 'shadow', 'strct'])
   assert.deepEqual([unknown.code, /Did you mean strict\?/.test(unknown.stderr)], [2, true], unknown.stderr)
 })

@@ -281,8 +281,5 @@ test('a skill that a message names in vain is reported with a command for this p
   const needs = 'metadata: {requires: {bins: [no-such-program]}}'
   writeFileSync(join(path, 'SKILL.md'), `---\nname: needy\ndescription: Needs it.\n${needs}\n---\n`)
   const { stderr } = await place.run(['run', 'Use $needy', '--trust', ...flags], { env: { PATH: '/usr/bin:/bin' } })
-  assert.match(
-    stderr,
-    /\$needy: this skill is held: missing binary: no-such-program\. Run: \S*node \S+ skills why needy/,
-  )
+  assert.match(stderr, /\$needy: this skill is held: missing binary: no-such-program\. Run: nexus skills why needy/)
 })

@@ -211,22 +211,26 @@ function report({ wishes, verdicts, loose }: Outcome, { terminal }: Invocation):
   const ordered = [...verdicts.filter(isBroken), ...verdicts.filter((verdict) => !isBroken(verdict))]
   const all = [...loose, ...ordered.flatMap(({ diagnostics }) => diagnostics)]
   const total = totalOf(verdicts, all)
-  const isText = wishes.format === 'text'
+  const isNamed = !wishes.quiet && verdicts.length <= MOST_NAMED
   const show = (): void => {
     if (wishes.format === 'sarif') terminal.json(toSarif(all))
     else if (wishes.format === 'github') for (const diagnostic of all) terminal.line(toAnnotation(diagnostic))
     else {
-      const isNamed = !wishes.quiet && verdicts.length <= MOST_NAMED
       for (const verdict of ordered) printVerdict(verdict, isNamed, terminal)
       for (const diagnostic of loose) terminal.line(formatDiagnostic(diagnostic, terminal))
     }
-    if (wishes.quiet && all.length + total.fixed === 0) return
-    const print = isText ? terminal.line : terminal.note
-    print(summaryOf(total))
-    if (!wishes.fix && all.some((found) => fixOption(found) === '--fix')) terminal.note(NOTES.fixable())
-    if (isText) printExplain(all, terminal)
+    if (!wishes.quiet || all.length + total.fixed > 0) printSummary(wishes, all, total, terminal)
   }
   return { data: jsonData(wishes, verdicts, total), diagnostics: all, show }
+}
+
+/** Beside other formats it goes to stderr. */
+function printSummary(wishes: ValidateOptions, all: readonly Diagnostic[], total: Total, terminal: Terminal): void {
+  const isText = wishes.format === 'text'
+  const print = isText ? terminal.line : terminal.note
+  print(summaryOf(total))
+  if (!wishes.fix && all.some((found) => fixOption(found) === '--fix')) terminal.note(NOTES.fixable())
+  if (isText) printExplain(all, terminal)
 }
 
 function jsonData({ profile }: ValidateOptions, verdicts: readonly Verdict[], total: Total) {
