@@ -130,7 +130,7 @@ export const MESSAGES = {
     fix: 'Name another directory for the state with NEXUS_STATE_DIR.',
   }),
   unreleasedSchema: ({ database, anew, version }: Description & { version: number }): Message => ({
-    message: `The ${database} was written by a Nexus from before the first release (schema ${version}), whose rows cannot be read; it was not changed.`,
+    message: `The ${database} was written by a version of Nexus from before the first release (schema ${version}). This one cannot read it, and did not change it.`,
     fix: anew,
   }),
   newerSchema: ({

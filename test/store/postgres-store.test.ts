@@ -127,11 +127,15 @@ describe('a Postgres database', { skip }, () => {
     )
   })
 
-  it('is left as it is when it belongs to a newer Nexus or to another program', async () => {
+  it('is left as it is when it belongs to a newer or an unreleased Nexus, or to another program', async () => {
     const newer = await server.create('newer')
     await (await open(newer)).close()
     await server.query(`insert into nexus.migrations values (99, 'later', 0)`, 'newer')
     await fails(open(newer), /newer on .* was written by a newer Nexus \(schema 99/, /npm install -g/)
+    const older = await server.create('older')
+    await (await open(older)).close()
+    await server.query('update nexus.migrations set version = 1', 'older')
+    await fails(open(older), /before the first release \(schema 1\)/, /drop schema nexus cascade/)
     const foreign = await server.create('foreign_one')
     await server.query('create schema nexus; create table nexus.theirs (x int)', 'foreign_one')
     await fails(open(foreign), /schema "nexus" of another program/, /another database/)

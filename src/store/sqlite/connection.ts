@@ -7,7 +7,7 @@ import { MESSAGES } from '../messages.ts'
 import { storeError } from '../rules.ts'
 import type { Schema } from '../sql/migrate.ts'
 import type { Connection, Statements, Values } from '../sql/scope.ts'
-import { damagedFile, isBusy, moveAway, toStoreError } from './store-error.ts'
+import { damagedFile, isBusy, toStoreError } from './store-error.ts'
 
 /** Marks the file as ours in its header: "NXSK". */
 const APPLICATION_ID = 0x4e58534b
@@ -100,7 +100,7 @@ export async function openConnection(file: string, clock: Clock = systemClock): 
     description: {
       database: `state file ${path}`,
       elsewhere: 'name another directory with NEXUS_STATE_DIR',
-      anew: moveAway(path),
+      anew: `Move ${path}* to another directory, then try again: Nexus makes a new one.`,
     },
     close: () =>
       inTurn(() => {

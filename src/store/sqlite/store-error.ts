@@ -62,6 +62,6 @@ function explain(path: string, error: unknown): { problem: string; fix: string }
   }
 }
 
-export function moveAway(path: string): string {
+function moveAway(path: string): string {
   return `Move it away together with ${path}-wal and ${path}-shm and start again with an empty one, or put a backup in its place.`
 }
