@@ -36,7 +36,7 @@ export function createPromptIndex(parts: PromptIndexParts): AgentIndex {
   const index = renderIndex(catalog, {
     usesOf: uses && ((skill) => uses.get(catalog.addressOf(skill)) ?? 0),
     ...prompt,
-    ...(loadTool === 'Skill' && { style: 'list' }),
+    style: loadTool === 'Skill' ? 'list' : prompt?.style,
     ...tools,
     findTool: usable.includes('find_skills') && 'find_skills',
     location: isConfined ? (skill) => toSkillUri(catalog.addressOf(skill)) : true,

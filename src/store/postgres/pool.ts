@@ -48,7 +48,7 @@ export async function openPool(url: string, limits: PoolLimits): Promise<Connect
     max: limits.maxConnections,
     connectionTimeoutMillis: limits.connectTimeoutMs,
     idleTimeoutMillis: limits.idleTimeoutMs,
-    ...(limits.statementTimeoutMs > 0 && { query_timeout: limits.statementTimeoutMs + GRACE_MS }),
+    query_timeout: limits.statementTimeoutMs > 0 ? limits.statementTimeoutMs + GRACE_MS : undefined,
     keepAlive: true,
     application_name: 'nexus',
     types: { getTypeParser: (oid: number) => (oid === pg.types.builtins.INT8 ? Number : (text: string) => text) },
