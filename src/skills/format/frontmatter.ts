@@ -1,5 +1,5 @@
 import { isCollection, isMap, isScalar, type Pair, type ParsedNode, Scalar, type YAMLMap } from 'yaml'
-import type { Edit, JsonObject, JsonValue } from '../../kernel/index.ts'
+import { type Edit, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import type { Frontmatter, KeyPath, KeyPlace, Position, Written } from './front.ts'
 import { fillInKey, type FrontText, renameKey } from './front-edits.ts'
 import type { Report } from './report.ts'
@@ -50,6 +50,9 @@ class FastFrontmatter implements Frontmatter {
 
   place(key: string, below: KeyPath = []): KeyPlace {
     const { text, firstLine } = this.front
+    const line = this.lineBelow(key, below)
+    if (line !== undefined)
+      return { line: firstLine + line.at, column: line.indent + 1, subject: [key, ...below].join('.') }
     if (below.length > 0 && key in this.values) {
       const source = { ...this.front, at: placesFrom(text, firstLine) }
       this.full ??= lookUp(readYaml(text).root as unknown as YAMLMap, source)
@@ -61,6 +64,14 @@ class FastFrontmatter implements Frontmatter {
     const isKey = (line: string): boolean =>
       line.startsWith(`${key}:`) || (/^["']/.test(line) && line.startsWith(`${key}${line[0]}:`, 1))
     return { line: firstLine + text.split('\n').findIndex(isKey), column: 1, subject }
+  }
+
+  /** The line of a key in blocks of keys; undefined for any other place. */
+  private lineBelow(key: string, below: KeyPath): { readonly at: number; readonly indent: number } | undefined {
+    const [step] = below
+    const parent = this.values[key]
+    if (below.length !== 1 || typeof step !== 'string' || !isJsonObject(parent) || !(step in parent)) return undefined
+    return lineOfKey(this.front.text.split('\n'), key, step)
   }
 
   rename(key: string, to: string): Edit | undefined {
@@ -78,6 +89,18 @@ class FastFrontmatter implements Frontmatter {
     const text = value === null ? undefined : String(value)
     return { text, isNull: value === null, isText: typeof value === 'string' }
   }
+}
+
+function lineOfKey(lines: readonly string[], key: string, step: string): { at: number; indent: number } | undefined {
+  const top = lines.indexOf(`${key}:`)
+  // Without the key this is a line at the margin.
+  const first = lines[top + 1] ?? ''
+  const indent = first.search(/[^ ]/)
+  if (indent <= 0 || !/^ +[\w-]/.test(first)) return undefined
+  const start = `${' '.repeat(indent)}${step}:`
+  const at = lines.findIndex((line, index) => index > top && line.startsWith(start))
+  const end = lines.findIndex((line, index) => index > top && /^[^ ]/.test(line))
+  return at < 0 || (end >= 0 && at > end) ? undefined : { at, indent }
 }
 
 /** Parses and, where it must and can, repairs a frontmatter. */
