@@ -72,6 +72,14 @@ for (const field of WRONG) {
   })
 }
 
+test('an os that is no list or text holds the skill, as other requirements do', () => {
+  for (const os of ['5', 'true', '{linux: yes}']) {
+    const text = `---\nname: a\ndescription: b\nmetadata:\n  os: ${os}\n---\nx\n`
+    const { document } = parseSkill(text, { path: 'p' })
+    assert.deepEqual(document?.metadata.unreadable, [{ key: 'os', line: 5, example: 'os: [linux, darwin]' }], os)
+  }
+})
+
 test('a block of a client that is no mapping is reported', () => {
   assert.deepEqual(parse('metadata:\n  openclaw: yes please').found, ['metadata-field 5'])
 })

@@ -101,12 +101,15 @@ function normalize(
     const read = places[key]?.value === '' ? undefined : readField(TEXTS[key], places[key], reading)
     if (read !== undefined) texts[key] = read
   }
+  const system = either('os')
+  const isSystemReadable = system === undefined || listIn(system.value).isReadable
+  if (!isSystemReadable) hold(FIELDS.os, system.path, 'os', reading)
   const restrict = find(inMetadata, 'restrict')
   // What cannot be read restricts: the author wanted less than everything.
   const isRestricted = restrict !== undefined && readField(FIELDS.restrict, restrict, reading) !== false
   return {
     ...texts,
-    os: readField(FIELDS.os, either('os'), reading) ?? NONE,
+    os: (isSystemReadable && readField(FIELDS.os, system, reading)) || NONE,
     requires: readRequirements(find(holders, 'requires'), inside, either('anyBins'), reading),
     install: installSpecs(either('install'), reading),
     always: readField(FIELDS.always, find(inMetadata, 'always'), reading) ?? false,
