@@ -1,6 +1,14 @@
 /** consent: what a person must see before they trust the configuration of a workspace. */
 import { dirname, isAbsolute, relative, resolve } from 'node:path'
-import { isJsonObject, type JsonObject, type JsonValue, toSafeJson, toSafeLine, toSafeText } from '../kernel/index.ts'
+import {
+  isJsonObject,
+  membersOf,
+  type JsonObject,
+  type JsonValue,
+  toSafeJson,
+  toSafeLine,
+  toSafeText,
+} from '../kernel/index.ts'
 import type { LoadedConfig } from './config.ts'
 import { HIDDEN, type Path } from './document/path.ts'
 import { fits } from './document/pattern.ts'
@@ -134,8 +142,7 @@ const SOURCES = ['skills.sources.*', 'skills.load.extraDirs.*', 'skills.skill_di
 /** Calls `take` for each part until it takes one; what is below that is not visited. */
 function visit(value: JsonValue | undefined, at: Path, take: (value: JsonValue, at: Path) => boolean): void {
   if (value === undefined || take(value, at)) return
-  const members = Array.isArray(value) ? [...value.entries()] : isJsonObject(value) ? Object.entries(value) : []
-  for (const [key, member] of members) visit(member as JsonValue, [...at, key], take)
+  for (const [key, member] of membersOf(value)) visit(member, [...at, key], take)
 }
 
 /** What hides or moves text is written as \u…, so that nothing that is trusted stays unseen. */

@@ -53,7 +53,8 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     const { isTrusted, isWorkspace, isProfile = false } = file
     const recorded = options.trusted === undefined && entry && isWorkspace && recordOf(entry, path, bytes)
     // Paths in a profile start where those of the nexus.yaml beside it start.
-    const directory = isProfile ? (isWorkspace ? found.directory : environment.nexusHome) : dirname(path)
+    const beside = isWorkspace ? found.directory : environment.nexusHome
+    const directory = isProfile ? beside : dirname(path)
     const input = { path, content: text, directory, isTrusted, isWorkspace, isProfile }
     return recorded ? { ...input, recorded } : input
   })

@@ -63,10 +63,15 @@ function writtenKeys(keys: readonly (string | number)[], shown: JsonValue, writt
   let [from, to]: (JsonValue | undefined)[] = [shown, written]
   return keys.map((key) => {
     const own = isJsonObject(from) && isJsonObject(to) ? Object.keys(to)[Object.keys(from).indexOf(String(key))] : key
-    from = isJsonObject(from) ? from[key] : Array.isArray(from) ? from[Number(key)] : undefined
-    to = isJsonObject(to) ? to[own ?? key] : Array.isArray(to) ? to[Number(key)] : undefined
+    from = memberOf(from, key)
+    to = memberOf(to, own ?? key)
     return own ?? key
   })
+}
+
+function memberOf(value: JsonValue | undefined, key: string | number): JsonValue | undefined {
+  if (isJsonObject(value)) return value[key]
+  return Array.isArray(value) ? (value as readonly JsonValue[])[Number(key)] : undefined
 }
 
 /**

@@ -146,8 +146,8 @@ function parseList(text: string): TrustedWorkspace[] | undefined {
     const value: unknown = JSON.parse(text)
     if (!isJsonObject(value)) return undefined
     const { version, directories, workspaces } = value
-    const listed: unknown = version === 1 ? directories : version === 2 || version === 3 ? workspaces : undefined
-    if (!Array.isArray(listed)) return undefined
+    const listed: unknown = version === 1 ? directories : workspaces
+    if ((version !== 1 && version !== 2 && version !== 3) || !Array.isArray(listed)) return undefined
     const items: unknown[] = version === 1 ? listed.map((directory: unknown) => ({ directory })) : listed
     return items.every(isTrustedWorkspace) ? inOrder(items) : undefined
   } catch {

@@ -20,6 +20,7 @@ export {
 export {
   freezeDeep,
   isJsonObject,
+  membersOf,
   ownValue,
   withoutPrototype,
   type JsonObject,

@@ -25,6 +25,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Index or key, and value, of each part of a list or an object; none of anything else. */
+export function membersOf(value: JsonValue | undefined): readonly (readonly [string | number, JsonValue])[] {
+  if (Array.isArray(value)) return [...(value as readonly JsonValue[]).entries()]
+  return isJsonObject(value) ? Object.entries(value) : []
+}
+
 /** Freezes plain data all the way down, values of maps too. */
 export function freezeDeep<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value

@@ -177,3 +177,9 @@ export function noteScreen(terminal: Terminal): Printer & Pick<Terminal, 'column
   const { paintNote, noteColumns, commandLine: line, shortPath: short } = terminal
   return { paint: paintNote, columns: noteColumns, commandLine: line, shortPath: short }
 }
+
+/** A line of a diff: green where it is added, red where it is removed. */
+export function paintDiff(text: string, paint: Terminal['paint']): string {
+  if (text.startsWith('+')) return paint('green', text)
+  return text.startsWith('-') ? paint('red', text) : text
+}

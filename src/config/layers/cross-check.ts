@@ -72,7 +72,8 @@ function incompleteSearch(
 ): Finding[] {
   if (search === undefined) return []
   const { provider } = search
-  const lacks = provider === undefined ? 'provider' : provider === 'brave' ? 'apiKey' : 'url'
+  const needed = provider === 'brave' ? 'apiKey' : 'url'
+  const lacks = provider === undefined ? 'provider' : needed
   if (search[lacks] !== undefined) return []
   return [{ ...finding(['search'], () => SETTINGS.incompleteSearch({ lacks })), severity: 'warning' }]
 }

@@ -1,5 +1,5 @@
 /** widening: the settings of a file that could widen what is allowed, whatever the user's own configuration says. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { isJsonObject, membersOf, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import { partAt, type Path } from '../document/path.ts'
 import { CONFIG_DEFAULTS } from '../schema/defaults.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
@@ -29,12 +29,9 @@ export function findWidening(checked: ConfigDocument): Widening[] {
 
 function collect(value: JsonValue | undefined, at: Path, document: ConfigDocument): Widening[] {
   if (value === undefined || neverWidens(value, at)) return []
-  const members: readonly (readonly [string | number, JsonValue])[] =
-    at.length === 1 && at[0] === 'agents' && Array.isArray(value)
-      ? [...value.entries()]
-      : isJsonObject(value)
-        ? Object.entries(value)
-        : []
+  // Other lists are settings as a whole.
+  const isOneSetting = Array.isArray(value) && !(at.length === 1 && at[0] === 'agents')
+  const members = isOneSetting ? [] : membersOf(value)
   if (members.length > 0) return members.flatMap(([key, member]) => collect(member, [...at, key], document))
   // An empty section says nothing, and which agents there are is one setting of its own.
   if (isSection(at) && isEmpty(value)) return []

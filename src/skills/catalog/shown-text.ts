@@ -72,7 +72,8 @@ function quartersOf(text: string): number {
   let quarters = 0
   for (const character of text) {
     const point = character.codePointAt(0) ?? 0
-    quarters += point < 0x80 ? 1 : point < 0x2e80 ? 2 : 4
+    const other = point < 0x2e80 ? 2 : 4
+    quarters += point < 0x80 ? 1 : other
   }
   return quarters
 }

@@ -69,7 +69,8 @@ function missingSettings(skill: Skill, context: GateContext, variables: Readonly
 
 /** The variable that a part of an entry gives to commands. */
 function variableAt(part: string, { metadata }: Skill): string | undefined {
-  return part === 'apiKey' ? metadata.primaryEnv : part.startsWith('env.') ? part.slice('env.'.length) : undefined
+  if (part === 'apiKey') return metadata.primaryEnv
+  return part.startsWith('env.') ? part.slice('env.'.length) : undefined
 }
 
 function hasEnv(skill: Skill, name: string, context: GateContext): boolean {

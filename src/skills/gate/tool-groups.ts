@@ -12,9 +12,9 @@ export function toolGroupsOf(skill: Pick<Skill, 'frontmatter'>): readonly string
 }
 
 function toNames(value: JsonValue | undefined): readonly string[] {
-  const parts =
-    typeof value === 'string' ? value.split(',') : Array.isArray(value) ? (value as readonly JsonValue[]) : []
-  return parts
+  const parts = typeof value === 'string' ? value.split(',') : value
+  if (!Array.isArray(parts)) return []
+  return (parts as readonly JsonValue[])
     .filter((part) => typeof part === 'string')
     .map((part) => part.trim())
     .filter((part) => part !== '')

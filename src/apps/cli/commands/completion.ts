@@ -59,8 +59,10 @@ function values({ options = {} }: Command): { readonly typed: readonly string[];
 }
 
 function valueOf({ choices, names, value }: OptionSpec): Value {
-  if (choices ?? names) return choices ?? names ?? 'anything'
-  return value === 'FILE' ? 'file' : value === 'DIR' ? 'directory' : 'anything'
+  const offered = choices ?? names
+  if (offered) return offered
+  if (value === 'FILE') return 'file'
+  return value === 'DIR' ? 'directory' : 'anything'
 }
 
 function bash(commands: Commands): string {

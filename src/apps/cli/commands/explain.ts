@@ -4,7 +4,7 @@ import { nearest, type NexusError } from '../../../kernel/index.ts'
 import { packageRoot } from '../../../local/index.ts'
 import type { Answer, Invocation } from '../command.ts'
 import { errorOf, MESSAGES } from '../messages/index.ts'
-import type { Terminal } from '../terminal.ts'
+import { paintDiff, type Terminal } from '../terminal.ts'
 
 /** One section of docs/errors.md. Codes that share their text share a section. */
 export interface Section {
@@ -104,10 +104,6 @@ function printSection(code: string, { meaning, example, file, fix }: Section, { 
     for (const text of example.split('\n')) line(`    ${paintDiff(text, paint)}`)
   }
   line(`\n${heading('fix:')} ${plain(fix)}`)
-}
-
-function paintDiff(text: string, paint: Terminal['paint']): string {
-  return text.startsWith('-') ? paint('red', text) : text.startsWith('+') ? paint('green', text) : text
 }
 
 /** Without the marks of Markdown that the page uses in sentences. */

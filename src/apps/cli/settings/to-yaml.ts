@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, toSafeLine } from '../../../kernel/index.ts'
+import { isJsonObject, membersOf, type JsonObject, type JsonValue, toSafeLine } from '../../../kernel/index.ts'
 
 /** One value of the settings, at its place. */
 export interface Setting {
@@ -8,11 +8,7 @@ export interface Setting {
 
 /** Every value of a document in order; empty lists and maps count as values. */
 export function settingsIn(document: JsonValue, keys: Setting['keys'] = []): Setting[] {
-  const members: [string | number, JsonValue][] = Array.isArray(document)
-    ? document.map((member, index) => [index, member])
-    : isJsonObject(document)
-      ? Object.entries(document)
-      : []
+  const members = membersOf(document)
   return members.length === 0
     ? [{ keys, value: document }]
     : members.flatMap(([key, member]) => settingsIn(member, [...keys, key]))

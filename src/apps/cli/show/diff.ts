@@ -1,7 +1,7 @@
 /** diff: what changes in a text, as `diff -u` shows it. */
 import { structuredPatch } from 'diff'
 import { toSafeText } from '../../../kernel/index.ts'
-import type { Terminal } from '../terminal.ts'
+import { paintDiff, type Terminal } from '../terminal.ts'
 
 /** Prints the changed lines of a file with three lines around them. */
 export function printDiff(
@@ -13,9 +13,6 @@ export function printDiff(
   for (const { oldStart, newStart, lines } of structuredPatch(name, name, before, after, '', '', { context: 3 })
     .hunks) {
     line(paint('dim', `@@ -${oldStart} +${newStart} @@`))
-    for (const each of lines) {
-      const text = toSafeText(each).replace(/[\n\t]/g, '  ')
-      line(each.startsWith('+') ? paint('green', text) : each.startsWith('-') ? paint('red', text) : text)
-    }
+    for (const each of lines) line(paintDiff(toSafeText(each).replace(/[\n\t]/g, '  '), paint))
   }
 }

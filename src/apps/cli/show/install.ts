@@ -80,7 +80,8 @@ export function printInstalls(
 }
 
 function order({ isChosen, problem }: InstallProposal): number {
-  return isChosen ? 0 : problem === undefined ? 1 : 2
+  if (isChosen) return 0
+  return problem === undefined ? 1 : 2
 }
 
 function describe(proposal: InstallProposal, terminal: Terminal): string {

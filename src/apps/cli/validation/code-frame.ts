@@ -66,7 +66,8 @@ function visible(text: string, column: number, room: number): { shown: string; c
   let shown = start > 0 ? '…' : ''
   let at = start
   for (const character of text.slice(start, start + room * 2)) {
-    const safe = character === '\t' ? ' ' : isShown(character) ? character : '·'
+    const visible = isShown(character) ? character : '·'
+    const safe = character === '\t' ? ' ' : visible
     const width = cellsOf(safe)
     if (cells + width > room) return { shown: `${shown}…`, caret: Math.min(caret, cells) }
     shown += safe

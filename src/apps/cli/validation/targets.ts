@@ -113,8 +113,9 @@ const AT_START = { line: 1, column: 1 }
 function kindOf(path: string): 'directory' | 'file' | 'missing' | 'other' {
   try {
     const stats = statSync(path)
+    if (stats.isDirectory()) return 'directory'
     // A link to a file is looked at as a link, so that the reading refuses it.
-    return stats.isDirectory() ? 'directory' : stats.isFile() || lstatSync(path).isSymbolicLink() ? 'file' : 'other'
+    return stats.isFile() || lstatSync(path).isSymbolicLink() ? 'file' : 'other'
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP' ? 'missing' : 'other'
@@ -279,5 +280,6 @@ export function listFiles(directory: string): readonly string[] | undefined {
 /** A path for people: relative when it lies below the working directory. */
 export function shownPath(absolute: string, cwd: string): string {
   const path = relative(cwd, absolute)
-  return path === '' ? '.' : path === '..' || path.startsWith('../') || path.startsWith('..\\') ? absolute : path
+  if (path === '') return '.'
+  return path === '..' || path.startsWith('../') || path.startsWith('..\\') ? absolute : path
 }

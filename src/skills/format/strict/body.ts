@@ -54,7 +54,8 @@ function estimateTokens(text: string): number {
   let quarters = 0
   for (const character of text) {
     const code = character.codePointAt(0) ?? 0
-    quarters += code < 0x80 ? 1 : code < FIRST_CJK ? 2 : 4
+    const other = code < FIRST_CJK ? 2 : 4
+    quarters += code < 0x80 ? 1 : other
   }
   return Math.ceil(quarters / 4)
 }

@@ -77,7 +77,8 @@ function isDigest(value: JsonValue): boolean {
 type Unsafe = Pick<UnsafeInstall, 'key' | 'wanted' | 'example'> & { readonly value?: JsonValue }
 
 function unsafe({ add }: Subject, path: KeyPath, { value, ...fault }: Unsafe): void {
-  const given = value === undefined ? undefined : typeof value === 'string' ? value : JSON.stringify(value)
+  // JSON text of nothing is undefined.
+  const given = typeof value === 'string' ? value : JSON.stringify(value)
   // The kind is where a missing key belongs.
   const key = [...path, value === undefined ? 'kind' : fault.key]
   add('install-unsafe', { key }, { ...fault, path: path.join('.'), ...(given !== undefined && { value: given }) })

@@ -1,4 +1,5 @@
 import { CLIENT_BLOCKS, isJsonObject, type JsonObject, type JsonValue, ownValue } from '../../../kernel/index.ts'
+import { listIn } from '../fields/table.ts'
 import type { KeyPath } from '../front.ts'
 import { parseJson5 } from '../json5.ts'
 import { checkKnownKeys, oneOf, TEXT, type ValueKind } from './claude.ts'
@@ -45,8 +46,7 @@ export function checkOpenclaw(subject: Subject): void {
 
 function checkFields(subject: Subject, fields: JsonObject, path: KeyPath): void {
   const os = ownValue(fields, 'os')
-  const names = typeof os === 'string' ? os.split(',') : Array.isArray(os) ? (os as JsonValue[]) : []
-  if (names.some((name) => typeof name === 'string' && OTHER_NAMES.has(name.trim().toLowerCase())))
+  if (os !== undefined && listIn(os).texts.some((name) => OTHER_NAMES.has(name.toLowerCase())))
     subject.add('field-value', { key: [...path, 'os'] }, [...path, 'os'].join('.'), 'OpenClaw', {
       wanted: 'a list of darwin, linux and win32',
       example: 'os: [darwin, linux]',

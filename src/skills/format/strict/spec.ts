@@ -39,7 +39,8 @@ function checkTools({ front, document, add }: SpecSubject): void {
   if (value === text) return
   const isSpaced = typeof value === 'string' && value.trim().split(/\s+/).join(' ') === text
   if (isSpaced || (typeof value === 'string' && text === '')) return
-  const form = typeof value === 'string' ? 'text with commas' : Array.isArray(value) ? 'a list' : 'not text'
+  const otherForm = Array.isArray(value) ? 'a list' : 'not text'
+  const form = typeof value === 'string' ? 'text with commas' : otherForm
   const isSame = splitToolList(text).tools.join('\n') === document.allowedTools.join('\n')
   add('tools-form', { key: ['allowed-tools'] }, form, isSame ? quotedWhenNeeded(text) : undefined)
 }
@@ -55,7 +56,8 @@ function checkMetadata({ front, add }: SpecSubject): void {
   for (const key of Object.keys(metadata)) {
     const value = metadata[key]
     if (typeof value === 'string' || value === undefined) continue
-    const what = value === null ? 'empty' : typeof value === 'object' ? 'nested' : `a ${typeof value}`
+    const kind = typeof value === 'object' ? 'nested' : `a ${typeof value}`
+    const what = value === null ? 'empty' : kind
     add('metadata-value', { key: ['metadata', key] }, key, what, typeof value === 'object' ? undefined : String(value))
   }
 }

@@ -121,9 +121,9 @@ function quote(entry: Entry): string[] {
   const body = [withoutHeader(first.slice(entry.head)), ...others].map((line) => line.trim().replaceAll("'", "''"))
   body[0] = `'${body[0]}`
   body[body.length - 1] += "'"
-  return body.map((line, index) =>
-    index === 0 ? (/\s$/.test(head) ? head : `${head} `) + line : line === '' ? '' : `  ${line}`,
-  )
+  const [top = '', ...below] = body
+  const spaced = /\s$/.test(head) ? head : `${head} `
+  return [spaced + top, ...below.map((line) => (line === '' ? '' : `  ${line}`))]
 }
 
 const SINGLE_QUOTED = /^((?:[ ]|- )*(?:[\w.-]+|"[^"]*"|'[^']*')?[ \t]*:?[ \t]+)'((?:[^']|'')*)'$/

@@ -199,7 +199,7 @@ test('a requirement that is misspelt is told, although the skill is ready', asyn
   assert.equal(answer.verdict, 'ready')
   assert.deepEqual(
     [found(answer, 'metadata-key').line, found(answer, 'metadata-key').fix],
-    [5, 'Write "bins" instead of "bin".'],
+    [5, 'Write bins instead of "bin", or remove it.'],
   )
 })
 
