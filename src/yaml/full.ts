@@ -26,11 +26,11 @@ export interface YamlLimits {
 
 /** A problem as data; `offset` counts UTF-16 units from the start of the text. The words are those of who reads the text. */
 export type YamlFault = { readonly offset: number } & (
-  | { readonly code: 'anchor' | 'alias' | 'tag' | 'core-tag' | 'directive'; readonly source: string }
-  | { readonly code: 'multiple-documents' | 'merge-key' | 'key-not-text' }
-  | { readonly code: 'too-complex'; readonly limit: number; readonly of: keyof YamlLimits }
-  | ({ readonly code: 'duplicate-key' } & Duplicate)
-  | { readonly code: 'syntax'; readonly error: YAMLError }
+  | { readonly kind: 'anchor' | 'alias' | 'tag' | 'core-tag' | 'directive'; readonly source: string }
+  | { readonly kind: 'multiple-documents' | 'merge-key' | 'key-not-text' }
+  | { readonly kind: 'too-complex'; readonly limit: number; readonly of: keyof YamlLimits }
+  | ({ readonly kind: 'duplicate-key' } & Duplicate)
+  | { readonly kind: 'syntax'; readonly error: YAMLError }
 )
 
 interface Duplicate {
@@ -60,10 +60,10 @@ export function readYamlFully(text: string, limits: YamlLimits): YamlRead {
   if ('fault' in lexed) return { root: undefined, faults: [lexed.fault], tokens: [] }
   const { tokens } = lexed
   const faults = inspect(tokens, limits)
-  if (faults.some(({ code }) => code !== 'core-tag')) return { root: undefined, faults, tokens }
+  if (faults.some(({ kind }) => kind !== 'core-tag')) return { root: undefined, faults, tokens }
   const document = compose(tokens, text.length)
   if (document === undefined) return { root: null, faults, tokens }
-  const errors = document.errors.map((error): YamlFault => ({ code: 'syntax', offset: error.pos[0], error }))
+  const errors = document.errors.map((error): YamlFault => ({ kind: 'syntax', offset: error.pos[0], error }))
   if (errors.length > 0) return { root: undefined, faults: [...faults, ...errors], tokens, document }
   const keys: YamlFault[] = []
   checkKeys(document.contents, [], keys)
@@ -87,7 +87,7 @@ function tokenize(text: string, limit: number): { readonly tokens: CST.Token[] }
   const tokens: CST.Token[] = []
   let count = 0
   for (const lexeme of new Lexer().lex(text)) {
-    if (++count > limit) return { fault: { code: 'too-complex', limit, of: 'tokens', offset: parser.offset } }
+    if (++count > limit) return { fault: { kind: 'too-complex', limit, of: 'tokens', offset: parser.offset } }
     for (const token of parser.next(lexeme)) tokens.push(token)
   }
   for (const token of parser.end()) tokens.push(token)
@@ -108,7 +108,7 @@ function inspect(tokens: readonly CST.Token[], limits: YamlLimits): YamlFault[] 
   for (let visited = stack.pop(); visited; visited = stack.pop()) {
     const { token, depth } = visited
     const excess = counted(visited)
-    if (excess?.code === 'too-complex') return [excess]
+    if (excess?.kind === 'too-complex') return [excess]
     const found = excess ?? refused(token.type, token.source ?? '', token.offset ?? 0)
     if (found) faults.push(found)
     const below = COLLECTIONS.has(token.type) ? depth + 1 : depth
@@ -122,7 +122,7 @@ const COLLECTIONS: ReadonlySet<string | undefined> = new Set(['block-map', 'bloc
 /** Counts what has a limit; returns a fault at the token that exceeds one. */
 function createCounts(limits: YamlLimits): (visited: Visited) => YamlFault | undefined {
   const excess = (of: keyof YamlLimits, offset: number): YamlFault => ({
-    code: 'too-complex',
+    kind: 'too-complex',
     limit: limits[of],
     of,
     offset,
@@ -140,7 +140,7 @@ function createCounts(limits: YamlLimits): (visited: Visited) => YamlFault | und
         escapes += source.split('\\').length - 1
         return escapes > limits.escapes ? excess('escapes', offset) : undefined
       case 'document':
-        return ++documents > 1 ? { code: 'multiple-documents', offset } : undefined
+        return ++documents > 1 ? { kind: 'multiple-documents', offset } : undefined
       default:
         return undefined
     }
@@ -152,11 +152,11 @@ const CORE_TAGS: ReadonlySet<string> = new Set(['!!str', '!!int', '!!float', '!!
 function refused(type: string | undefined, source: string, offset: number): YamlFault | undefined {
   switch (type) {
     case 'tag':
-      return { code: CORE_TAGS.has(source) ? 'core-tag' : 'tag', source, offset }
+      return { kind: CORE_TAGS.has(source) ? 'core-tag' : 'tag', source, offset }
     case 'anchor':
     case 'alias':
     case 'directive':
-      return { code: type, source, offset }
+      return { kind: type, source, offset }
     default:
       return undefined
   }
@@ -196,11 +196,11 @@ function keyFault(
   const { key, value } = pair
   const { offset } = about
   const name = keyText(key)
-  if (name === undefined) return { code: 'key-not-text', offset }
-  if (name === '<<' && isScalar(key) && key.type === Scalar.PLAIN) return { code: 'merge-key', offset }
+  if (name === undefined) return { kind: 'key-not-text', offset }
+  if (name === '<<' && isScalar(key) && key.type === Scalar.PLAIN) return { kind: 'merge-key', offset }
   const before = seen.get(name)
   if (before === undefined) seen.set(name, pair)
-  else return { code: 'duplicate-key', ...about, first: offsetOf(before) ?? 0, values: [before.value, value] }
+  else return { kind: 'duplicate-key', ...about, first: offsetOf(before) ?? 0, values: [before.value, value] }
   return undefined
 }
 

@@ -32,7 +32,7 @@ export function parseYaml(text: string, path: string): Parsed {
     else if (diagnostics.length === MAX_PROBLEMS) diagnostics.push({ severity: 'error', ...place, ...FILES.more() })
   }
   for (const fault of faults) {
-    if (fault.code !== 'syntax') report(fault.offset, wordsOf(fault, text))
+    if (fault.kind !== 'syntax') report(fault.offset, wordsOf(fault, text))
     else if (document !== undefined) {
       const { offset, why, fix } = explainSyntax(document, text, fault.error)
       report(offset, YAML.syntax({ why, fix }))
@@ -62,9 +62,9 @@ const REFUSED = {
   'key-not-text': YAML.keyNotString,
 } as const
 
-function wordsOf(fault: Exclude<YamlFault, { readonly code: 'syntax' }>, text: string): Message {
-  if (fault.code === 'too-complex') return fault.of === 'depth' ? YAML.tooDeep(fault.limit) : YAML.tooMany(fault.limit)
-  if (fault.code !== 'duplicate-key') return REFUSED[fault.code]()
+function wordsOf(fault: Exclude<YamlFault, { readonly kind: 'syntax' }>, text: string): Message {
+  if (fault.kind === 'too-complex') return fault.of === 'depth' ? YAML.tooDeep(fault.limit) : YAML.tooMany(fault.limit)
+  if (fault.kind !== 'duplicate-key') return REFUSED[fault.kind]()
   const key = shownKeyAt(fault.path, isCollection(fault.values[1]))
   return YAML.duplicateKey({ key }, placeOf(text, fault.first).line, placeOf(text, fault.offset).line)
 }

@@ -44,8 +44,8 @@ export function readYaml(text: string): YamlRead {
     return { root: undefined, problems: [problem] }
   }
   const { root, faults, tokens } = readYamlFully(text, LIMITS)
-  const errors = faults.flatMap((fault) => (fault.code === 'syntax' ? [fault.error] : []))
-  const problems = faults.flatMap((fault) => (fault.code === 'syntax' ? [] : [asProblem(fault)]))
+  const errors = faults.flatMap((fault) => (fault.kind === 'syntax' ? [fault.error] : []))
+  const problems = faults.flatMap((fault) => (fault.kind === 'syntax' ? [] : [asProblem(fault)]))
   if (errors.length > 0) problems.push(...explained(errors, { text, tokens }))
   if (root === undefined) return { root, problems }
   const comments = commentKeys(root)
@@ -53,9 +53,9 @@ export function readYaml(text: string): YamlRead {
   return { root: comments.length > 0 ? undefined : root, problems: all }
 }
 
-function asProblem(fault: Exclude<YamlFault, { readonly code: 'syntax' }>): YamlProblem {
+function asProblem(fault: Exclude<YamlFault, { readonly kind: 'syntax' }>): YamlProblem {
   const { offset } = fault
-  switch (fault.code) {
+  switch (fault.kind) {
     case 'too-complex':
       return { ...found('yaml-too-complex', fault.limit, UNITS[fault.of]), offset }
     case 'duplicate-key': {
@@ -67,11 +67,11 @@ function asProblem(fault: Exclude<YamlFault, { readonly code: 'syntax' }>): Yaml
     case 'multiple-documents':
     case 'merge-key':
     case 'key-not-text':
-      return { ...found(`yaml-${fault.code}`), offset }
+      return { ...found(`yaml-${fault.kind}`), offset }
     default: {
       const { source } = fault
       return {
-        ...found(`yaml-${fault.code}`, source.length > 40 ? `${source.slice(0, 40).toWellFormed()}…` : source),
+        ...found(`yaml-${fault.kind}`, source.length > 40 ? `${source.slice(0, 40).toWellFormed()}…` : source),
         offset,
       }
     }
