@@ -10,7 +10,7 @@ import { whySkipped } from './required.ts'
 
 /** Tests of commands that run as ourselves in the workspace itself, which root never does. */
 const FILES = [
-  ...['direct-workspace', 'direct-workspace-limits', 'recover', 'open-paths'].map((name) => `sandbox/${name}`),
+  ...['direct-workspace', 'direct-workspace-limits', 'recover', 'open-paths'].map((name) => `machine/sandbox/${name}`),
   ...['places', 'ways', 'encodings', 'files'].map((name) => `hostile/${name}`),
 ]
 
