@@ -6,7 +6,7 @@ import { median } from './measure.mjs'
 import { DISCOVERIES } from './peers.mjs'
 
 const DIST = new URL('../dist/', import.meta.url)
-const room = (name) => import(new URL(`${name}/index.js`, DIST))
+const load = (name) => import(new URL(`${name}/index.js`, DIST))
 
 /** What gating is measured with: programs are looked for where a machine has them, two variables are set. */
 const FACTS = {
@@ -17,7 +17,7 @@ const FACTS = {
 }
 
 async function folderSource(root, keepIn) {
-  const { createFolderSource, discover } = await room('sources')
+  const { createFolderSource, discover } = await load('skills/sources')
   const source = createFolderSource({ id: 'bench', tier: 'extra', rank: 0, trusted: true, path: root, keepIn })
   return () => discover([source])
 }
@@ -46,8 +46,8 @@ const VARIANTS = {
   },
   'nexus, discover + gate + catalog': async (root) => {
     const find = await folderSource(root)
-    const { gate, NO_GATE_RULES } = await room('gate')
-    const { buildCatalog } = await room('catalog')
+    const { gate, NO_GATE_RULES } = await load('skills/gate')
+    const { buildCatalog } = await load('skills/catalog')
     return async () => {
       const found = await find()
       const catalog = buildCatalog({ ...found, gated: gate(found.skills, FACTS, NO_GATE_RULES) })
@@ -56,7 +56,7 @@ const VARIANTS = {
   },
   /** Every file read whole, parsed and checked as strictly as the standard asks. */
   'nexus, strict': async (root) => {
-    const { checkStrict } = await room('format')
+    const { checkStrict } = await load('skills/format')
     return () => {
       const names = readdirSync(root)
       for (const name of names) {
