@@ -98,6 +98,12 @@ test('on an older Node the command says which Node it needs', (context) => {
   )
   assert.equal(run(older, [bin, '--version'], { cwd: room }).stdout.trim(), version)
 
+  // In a checkout, a directory called node beside it is another project.
+  const checkout = join(room, 'checkout')
+  cpSync(home, join(checkout, 'nexus'), { recursive: true })
+  symlinkSync(join(ROOT, 'node_modules/node'), join(checkout, 'node'))
+  assert.equal(run(older, [join(checkout, 'nexus/dist/cli/bin.cjs'), '--help'], { cwd: room }).status, 1)
+
   // The npm package `node` beside it is used.
   symlinkSync(join(ROOT, 'node_modules/node'), join(home, '../node'))
   const help = run(older, [bin, '--help'], { cwd: room })

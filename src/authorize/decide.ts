@@ -114,11 +114,16 @@ function toDecision({ strictest, chain, limits }: Combined, input: DecideInput):
 function preapprovalOf(chain: readonly Ruling[], { tool, policy, skillsInUse = [] }: DecideInput): Ruling | undefined {
   const isPresetOwn = chain.every((ruling) => ruling.type !== 'ask' || ruling.isPresetOwn)
   if (!tool || !isPresetOwn) return undefined
+  const groups = withShipped(policy)
   const skill = skillsInUse.find(
-    ({ isTrusted, allowedTools }) =>
-      isTrusted && allowedTools.some((entry) => toolCovered(entry, tool.name, policy.groups)),
+    ({ isTrusted, allowedTools }) => isTrusted && allowedTools.some((entry) => toolCovered(entry, tool.name, groups)),
   )
   return skill && { layer: 'skill', type: 'allow', rule: `allowed-tools of ${toSafeLine(skill.name)}` }
+}
+
+/** For lists of skills a shipped group has its shipped meaning: a replaced one could lift a restriction or answer a question. */
+function withShipped({ groups }: PolicyRules): PolicyRules['groups'] {
+  return new Map([...groups, ...GROUPS])
 }
 
 /** Tools that a restricting skill leaves usable besides its own list: how to load another, or read this one. */
@@ -128,8 +133,7 @@ const SKILL_TOOLS = 'group:skills'
 function decideBySkills({ tool, policy, skillsInUse = [] }: DecideInput): Omit<Ruling, 'layer'> | undefined {
   const restricting = skillsInUse.filter(({ restricts }) => restricts)
   if (!tool || restricting.length === 0) return undefined
-  // A shipped group that was replaced means here what it meant before, or it could lift the restriction.
-  const groups = new Map([...policy.groups, ...GROUPS])
+  const groups = withShipped(policy)
   const covers = (entry: string): boolean => toolCovered(entry, tool.name, groups)
   const refusing = restricting.find(({ allowedTools }) => ![...allowedTools, SKILL_TOOLS].some(covers))
   if (!refusing) return { type: 'allow', rule: 'metadata.restrict' }

@@ -165,12 +165,13 @@ describe('a skill in use', () => {
       asks?: string[]
       tool?: string
       ceilings?: readonly Ceiling[]
+      groups?: ReadonlyMap<string, readonly string[]>
     } = {},
   ): Decision =>
     decide({
       call: { tool: more.tool ?? 'run_command', arguments: {}, agentId: 'main', origin: 'model' },
       tool: toolNamed(more.tool ?? 'run_command'),
-      policy: rulesOf({ ask: more.asks ?? [] }),
+      policy: { ...rulesOf({ ask: more.asks ?? [] }), groups: more.groups ?? new Map() },
       layers: [grantsLayer(more.permissions ?? preset('trusted')), ...ceilingLayers(more.ceilings ?? [])],
       skillsInUse: [{ name: 'x', isTrusted: true, allowedTools: ['Bash'], restricts: false, ...skill }],
     })
@@ -186,6 +187,11 @@ describe('a skill in use', () => {
     assert.equal(ask({}, { ceilings: [ceilingOf(confirmed)] }).type, 'ask')
     const off = applyDelta(preset('trusted'), { disableTools: ['run_command'] })
     assert.equal(ask({}, { permissions: off }).type, 'deny')
+  })
+
+  it('means the shipped group by its name, also where a policy replaces that group', () => {
+    const groups = new Map([['group:web', ['run_command']]])
+    assert.equal(ask({ allowedTools: ['group:web'] }, { groups }).type, 'ask')
   })
 
   it('that restricts leaves its own tools and those of skills, from any source', () => {

@@ -11,7 +11,8 @@ import { whySkipped } from '../machine/sandbox/required.ts'
 
 const skip = process.getuid?.() === 0 ? false : 'only root can give files to another account'
 const OTHER = 200_123
-const SOURCE = join(import.meta.dirname, '..', '..', 'src')
+const ROOT = join(import.meta.dirname, '..', '..')
+const SOURCE = join(ROOT, 'src')
 
 interface Place {
   readonly home: string
@@ -136,6 +137,8 @@ for (const [which, home] of HOMES)
           '/home',
           '--tmpfs',
           '/srv',
+          // The checkout may be in a home.
+          ...['--ro-bind', ROOT, ROOT],
           '--ro-bind',
           passwd,
           '/etc/passwd',

@@ -6,6 +6,7 @@ type Cache = typeof import('./compile-cache.ts')
 
 const { accessSync, constants, readFileSync } = require('node:fs') as typeof import('node:fs')
 const { constants: osConstants } = require('node:os') as typeof import('node:os')
+const { basename, resolve } = require('node:path') as typeof import('node:path')
 const { isatty } = require('node:tty') as typeof import('node:tty')
 
 const OLDEST_NODE = 24
@@ -41,13 +42,19 @@ function refuse(): void {
   process.exitCode = 1
 }
 
-/** The program of the npm package `node` beside this package or in it; never one of the working directory. */
+/** The program of the npm package `node` beside this package in a `node_modules`, or in it; never one of the working directory. */
 function installedNode(): string | undefined {
   for (const modules of ['../../..', '../../node_modules']) {
-    const directory = `${__dirname}/${modules}/node`
+    const above = resolve(__dirname, modules)
+    // A checkout has other directories beside it, which may be another account's.
+    if (basename(above) !== 'node_modules') continue
+    const directory = `${above}/node`
     try {
-      const manifest = JSON.parse(readFileSync(`${directory}/package.json`, 'utf8')) as { version: string }
-      if (Number.parseInt(manifest.version, 10) < OLDEST_NODE) continue
+      const manifest = JSON.parse(readFileSync(`${directory}/package.json`, 'utf8')) as {
+        name: string
+        version: string
+      }
+      if (manifest.name !== 'node' || Number.parseInt(manifest.version, 10) < OLDEST_NODE) continue
       accessSync(`${directory}/bin/node`, constants.X_OK)
       return `${directory}/bin/node`
     } catch {

@@ -72,6 +72,23 @@ for (const field of WRONG) {
   })
 }
 
+const UNREADABLE: readonly string[] = [
+  'metadata:\n  - requires: {bins: [gh]}',
+  'metadata:\n  openclaw: "requires: {bins: [gh]}"',
+  'metadata:\n  openclaw:\n    - requires: {bins: [gh]}',
+  'metadata: |\n  requires:\n    bins: [gh]',
+]
+
+for (const yaml of UNREADABLE) {
+  test(`metadata that is no mapping and names requirements holds the skill: ${JSON.stringify(yaml)}`, () => {
+    assert.equal(parse(yaml).metadata.unreadable?.length, 1)
+  })
+}
+
+test('metadata that is no mapping and names no requirements does not hold the skill', () => {
+  assert.equal(parse('metadata: "videos: three"').metadata.unreadable, undefined)
+})
+
 test('an os that is no list or text holds the skill, as other requirements do', () => {
   for (const os of ['5', 'true', '{linux: yes}']) {
     const text = `---\nname: a\ndescription: b\nmetadata:\n  os: ${os}\n---\nx\n`

@@ -30,7 +30,7 @@ import {
 } from './table.ts'
 
 const OWN_KEYS: readonly string[] = ['id', 'kind', 'label', 'bins', 'os']
-const NAMES_REQUIREMENTS = /(?:requires|anyBins|os)["']?\s*:/
+const NAMES_REQUIREMENTS = /(?<![\w-])(?:requires|anyBins|os)["']?\s*:/
 const NONE: readonly never[] = Object.freeze([])
 const NO_REQUIREMENTS: Requirements = Object.freeze({ bins: NONE, anyBins: NONE, env: NONE, config: NONE })
 const NOTHING: SkillMetadata = Object.freeze({ os: NONE, requires: NO_REQUIREMENTS, install: NONE, always: false })
@@ -230,6 +230,7 @@ function clientBlocks(metadata: JsonObject, reading: Reading): Holder[] {
       return fields === undefined ? [] : [{ path, fields }]
     }
     addForm(CLIENT_BLOCK, path, reading)
+    holdIfRequires(value, path, reading)
     return []
   })
 }
@@ -266,7 +267,15 @@ function metadataOf(reading: Reading): JsonObject {
   const single = typeof value === 'string' ? 'text' : 'one value'
   const kind = Array.isArray(value) ? 'a list' : single
   reading.report.add('metadata-not-mapping', reading.front.place('metadata'), 'metadata', { kind })
+  holdIfRequires(value, ['metadata'], reading)
   return empty
+}
+
+/** Holds the skill where a value that cannot be read as a mapping names requirements. */
+function holdIfRequires(value: JsonValue, path: KeyPath, { front, unreadable }: Reading): void {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  if (!NAMES_REQUIREMENTS.test(text)) return
+  unreadable.push({ key: path.join('.'), line: placeOf(front, path).line, example: REQUIRES.example })
 }
 
 function isJsonText(value: JsonValue): value is string {
@@ -274,13 +283,14 @@ function isJsonText(value: JsonValue): value is string {
 }
 
 /** The mapping in a text. A key given twice is the fault that it is in YAML: no value may get lost without a word. */
-function fromText(text: string, path: KeyPath, { front, report, unreadable }: Reading): JsonObject | undefined {
+function fromText(text: string, path: KeyPath, reading: Reading): JsonObject | undefined {
+  const { front, report } = reading
   const read = readJson5(text)
+  if (read && 'value' in read) return read.value
+  holdIfRequires(text, path, reading)
   if (read === undefined) return undefined
-  if ('value' in read) return read.value
   const place = placeOf(front, path)
   const key = path.join('.')
-  if (NAMES_REQUIREMENTS.test(text)) unreadable.push({ key, line: place.line, example: REQUIRES.example })
   if ('twice' in read) report.add('yaml-duplicate-key', place, read.twice, { json: key, isLine: false })
   else report.add('metadata-not-mapping', place, key, read)
   return undefined
