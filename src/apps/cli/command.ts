@@ -1,7 +1,7 @@
 import type { Environment } from '../../config/index.ts'
-import { commandFix, toSafeLine } from '../../kernel/index.ts'
+import { commandFix, nearest, type NexusError, toSafeLine } from '../../kernel/index.ts'
 import type { EnvelopeParts } from './envelope.ts'
-import { errorOf, MESSAGES } from './messages/index.ts'
+import { errorOf, type Fix } from './failure.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The words that some options and arguments take: one table for what is offered in a shell and what is taken. */
@@ -23,7 +23,6 @@ export const CHOICES = {
   names: ['skills', 'agents', 'sessions', 'codes'],
 } as const
 
-/** What of this workspace a shell offers for a word: it asks `nexus completion --names`. */
 export type Names = (typeof CHOICES.names)[number]
 
 /** One option of a command, in the shape of `util.parseArgs`, with its help line. */
@@ -39,7 +38,7 @@ export interface OptionSpec {
   readonly help: string
 }
 
-/** What a command was called with. */
+/** A command line, read, with what the process gives each command. */
 export interface Invocation {
   /** The name of the command, such as `skills list`. */
   readonly command: string
@@ -54,7 +53,7 @@ export interface Invocation {
   readonly cwd: string
   /** Aborts on Ctrl-C and SIGTERM. */
   readonly signal: AbortSignal
-  /** What Ctrl-C does: aborts `signal`. */
+  /** Aborts `signal`, as Ctrl-C does. */
   cancel(): void
 }
 
@@ -67,7 +66,7 @@ export interface Command {
   readonly usage?: string
   /** The only words that its argument may be. */
   readonly choices?: readonly string[]
-  /** What its argument names. */
+  /** The kind of names that its argument takes. */
   readonly names?: Names
   readonly options?: Readonly<Record<string, OptionSpec>>
   readonly examples: readonly string[]
@@ -91,7 +90,13 @@ export function argument(
 ): string {
   const given = positionals[index]
   if (given !== undefined && given.trim() !== '') return given
-  throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing(command, what, example))
+  throw argumentMissing(command, what, example)
+}
+
+/** The error for a command line without it. */
+export function argumentMissing(command: string, what: string, example: readonly string[]): NexusError {
+  const fix = commandFix('For example:', ...command.split(' '), ...example)
+  return errorOf('INVALID_ARGUMENT', `nexus ${command} needs ${what}.`, fix)
 }
 
 /** The string value of a flag, or undefined. */
@@ -115,20 +120,22 @@ export function choiceFlag<Word extends string>(
   const given = stringFlag(invocation, name)
   const word = words.find((known) => known === given)
   if (given === undefined || word !== undefined) return word
-  throw errorOf('INVALID_ARGUMENT', MESSAGES.notAChoice(name, given, words))
+  const message = `--${name} '${toSafeLine(given)}' is not supported. Supported: ${words.join(', ')}.`
+  throw errorOf('INVALID_ARGUMENT', message, `Write --${name} ${nearest(given, words) ?? words[0]}.`)
 }
 
-/** A number of `--limit`. Throws INVALID_ARGUMENT. */
-export function limitFlag(
+/** The whole number of a flag; undefined when it was not given. Throws INVALID_ARGUMENT. */
+export function numberFlag(
   invocation: Invocation,
-  { usual, most }: { readonly usual: number; readonly most: number },
-): number {
-  const text = stringFlag(invocation, 'limit')
-  if (text === undefined) return usual
-  const limit = Number(text)
-  if (Number.isInteger(limit) && limit >= 1 && limit <= most) return limit
-  const range = `a whole number from 1 to ${most}`
-  throw errorOf('INVALID_ARGUMENT', MESSAGES.notANumber('limit', text, { range, example: '20' }))
+  name: string,
+  { from, to, example }: { readonly from: number; readonly to: number; readonly example: number },
+): number | undefined {
+  const text = stringFlag(invocation, name)
+  if (text === undefined) return undefined
+  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  if (number >= from && number <= to) return number
+  const message = `--${name} ${toSafeLine(text)} is not a whole number from ${from} to ${to}.`
+  throw errorOf('INVALID_ARGUMENT', message, `Write, for example, --${name} ${example}.`)
 }
 
 /** The commands of `nexus skills` that answer for the skills of an agent. */
@@ -154,10 +161,6 @@ export function whereArgs(args: readonly string[], { flags }: Pick<Invocation, '
 }
 
 /** A fix that ends with such a command. */
-export function commandHint(
-  lead: string,
-  args: readonly string[],
-  invocation: Invocation,
-): ReturnType<typeof commandFix> {
+export function commandHint(lead: string, args: readonly string[], invocation: Invocation): Exclude<Fix, string> {
   return commandFix(lead, ...whereArgs(args, invocation).map(toSafeLine))
 }

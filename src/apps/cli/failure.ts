@@ -1,5 +1,6 @@
 import {
   CODES,
+  type commandFix,
   type ErrorCode,
   type Failed,
   type FailureCode,
@@ -8,9 +9,21 @@ import {
   type ProposedCommand,
   toSafeText,
 } from '../../kernel/index.ts'
-import { commandData, type ErrorMember } from './envelope.ts'
-import { MESSAGES } from './messages/index.ts'
+import { type ErrorMember, memberOf } from './envelope.ts'
 import { fixText, type Terminal } from './terminal.ts'
+
+/** A complete next step: a text, or one that ends with a command. */
+export type Fix = string | ReturnType<typeof commandFix>
+
+/** An error in the words of the command line. */
+export function errorOf(code: ErrorCode, message: string, fix?: Fix, cause?: unknown): NexusError {
+  return new NexusError(code, message, { ...(typeof fix === 'string' ? { fix } : fix), cause })
+}
+
+/** A number with its noun. */
+export function many(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}
 
 /** An error that ends the command, ready to be shown. */
 export interface Failure {
@@ -25,18 +38,14 @@ export interface Failure {
 /** An error of any kind as a failure; after a cancel everything that is thrown is a consequence of it. */
 export function toFailure(error: unknown, signal?: AbortSignal): Failure {
   if (signal?.aborted || (isNexusError(error) && error.code === 'CANCELLED'))
-    return { code: 'CANCELLED', ...MESSAGES.cancelled() }
+    return { code: 'CANCELLED', message: 'Cancelled.' }
   if (isNexusError(error)) {
     const { code, message, fix, proposal } = error
-    return {
-      code,
-      message: toSafeText(message),
-      ...(fix !== undefined && { fix: toSafeText(fix) }),
-      ...(proposal && { proposal }),
-    }
+    return { code, message: toSafeText(message), fix: fix && toSafeText(fix), proposal }
   }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  return { code: 'INTERNAL', ...MESSAGES.internalFault(), stack }
+  const message = 'The command failed because of a fault in Nexus itself. Please report it with these lines:'
+  return { code: 'INTERNAL', message, stack }
 }
 
 /** Prints it on stderr and returns the exit code. */
@@ -55,12 +64,7 @@ export function printFailure(failure: Failure, terminal: Terminal): number {
 /** The part of a failure that goes into JSON. */
 export function errorMember({ code, message, fix, proposal, stack }: Failure): ErrorMember {
   const [first] = stack?.split('\n', 1) ?? []
-  return {
-    code,
-    message: first === undefined ? message : `${message} ${first}`,
-    ...(fix !== undefined && { fix }),
-    ...commandData(proposal),
-  }
+  return memberOf(code, { message: first === undefined ? message : `${message} ${first}`, fix, proposal })
 }
 
 /** The error behind a failed call: the one it carries, else the one that is nearest to its code. */

@@ -61,7 +61,7 @@ async function dispatch(argv: readonly string[], own: Process): Promise<number> 
     return showGroup(first, argv, terminal)
   }
   const words = command.name.split(' ')
-  const given = readArguments(command, argv.slice(words.length), () => environment.home)
+  const given = readArguments(command, argv.slice(words.length), () => own.environment.home)
   if (given.flags['help'] === true) return showHelp(words, terminal)
   const environment = readEnvironment(undefined, { argv, asRoot: given.flags['as-root'] === true })
   return answer(command, given, { ...own, environment })

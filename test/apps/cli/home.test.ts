@@ -116,3 +116,13 @@ async function toolsOf(place: Place, args: readonly string[]): Promise<string> {
   server.stdout?.on('data', (text: string) => text.includes('"id":2') && server.stdin?.end())
   return (await done).stdout
 }
+
+test('~ that the shell left in quotes is the home directory', async (t) => {
+  const place = new Place(t)
+  const skill = join(place.root, 'mine', 'tidy')
+  mkdirSync(skill, { recursive: true })
+  writeFileSync(join(skill, 'SKILL.md'), '---\nname: tidy\ndescription: Tidies. Use when asked.\n---\nTidy.\n')
+  const { code, stdout, stderr } = await place.run(['skills', 'list', '--skills-dir', '~/mine'])
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /tidy/)
+})

@@ -1,11 +1,11 @@
 import { userInfo } from 'node:os'
-import { toSafeLine } from '../../../kernel/index.ts'
+import { commandFix, toSafeLine } from '../../../kernel/index.ts'
 import { createApprovals } from '../../../runtime/index.ts'
 import type { Approval } from '../../../store/index.ts'
 import { quoteCommand } from '../show/lines.ts'
 import { type Answer, argument, choiceFlag, CHOICES, type Invocation } from '../command.ts'
-import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
-import { openStored } from '../stored.ts'
+import { errorOf } from '../failure.ts'
+import { matchingIds, openStored } from '../stored.ts'
 
 /** `nexus approvals list`: the open questions of every process, and the answers that are remembered. */
 export async function listApprovals(invocation: Invocation): Promise<Answer> {
@@ -16,8 +16,8 @@ export async function listApprovals(invocation: Invocation): Promise<Answer> {
   return {
     data: { open, remembered },
     show: () => {
-      if (open.length === 0) terminal.note(NOTES.noQuestion())
-      for (const approval of open) terminal.line(describe(approval, invocation))
+      if (open.length === 0) terminal.note('There is no open question.')
+      for (const approval of open) print(approval, invocation)
       for (const { id, tool, match, text, agentPath, scope } of remembered) {
         const kind = match === 'exact' ? 'exactly' : 'beginning with'
         terminal.line(`remembered ${id}  ${toSafeLine(agentPath)}: ${toSafeLine(tool)}${inScope(scope)} ${kind}:`)
@@ -27,16 +27,12 @@ export async function listApprovals(invocation: Invocation): Promise<Answer> {
   }
 }
 
-function describe(
-  { id, agentPath, tool, command, prefix, scope, expiresAt }: Approval,
-  { terminal }: Invocation,
-): string {
-  const lines = [
-    `${terminal.paint('bold', id)}  ${toSafeLine(agentPath)} wants to run ${toSafeLine(tool)}${inScope(scope)}`,
-    ...quoteCommand(command),
-    `  until ${new Date(expiresAt).toISOString().slice(11, 19)}${prefix === undefined ? '' : `; can be remembered for: ${toSafeLine(prefix)} …`}`,
-  ]
-  return lines.join('\n')
+function print(approval: Approval, { terminal: { line, paint } }: Invocation): void {
+  const { id, agentPath, tool, command, prefix, scope, expiresAt } = approval
+  line(`${paint('bold', id)}  ${toSafeLine(agentPath)} wants to run ${toSafeLine(tool)}${inScope(scope)}`)
+  quoteCommand(command).forEach((each) => line(each))
+  const remember = prefix === undefined ? '' : `; can be remembered for: ${toSafeLine(prefix)} …`
+  line(`  until ${new Date(expiresAt).toISOString().slice(11, 19)}${remember}`)
 }
 
 /** Where the answer applies; one of an earlier version applies to no call. */
@@ -51,19 +47,23 @@ export async function answerApproval(invocation: Invocation): Promise<Answer> {
   const remember = choiceFlag(invocation, 'remember', CHOICES.remember)
   const wanted = argument(invocation, 'the id of a question', ['0196f3', '--allow'])
   const isAllowed = flags['allow'] === true
-  if (isAllowed === (flags['deny'] === true)) throw errorOf('INVALID_ARGUMENT', MESSAGES.allowOrDeny(wanted))
+  if (isAllowed === (flags['deny'] === true)) {
+    const fix = commandFix('To allow it:', 'approvals', 'answer', wanted, '--allow')
+    throw errorOf('INVALID_ARGUMENT', 'nexus approvals answer needs one of --allow and --deny.', fix)
+  }
   await using opened = await openBroker(invocation)
   const { approvals, store } = opened
   // Only a whole id finds a question that is closed: it says how that ended.
   const closed = (await store.approvals.list()).filter(({ id: known }) => known === wanted)
   const { id } = findQuestion(closed.length > 0 ? closed : await approvals.list(), wanted)
   const by = `${userInfo().username} (nexus approvals)`
-  const { isApplied, approval } = await approvals.answer(id, { isAllowed, by, ...(remember && { remember }) })
+  const { isApplied, approval } = await approvals.answer(id, { isAllowed, by, remember })
   const { state } = approval
   return {
     data: { applied: isApplied, state, id },
     exit: isApplied ? 0 : 1,
-    show: () => terminal.note(isApplied ? NOTES.answered(state) : NOTES.answeredBefore(state)),
+    show: () =>
+      terminal.note(isApplied ? `Answered: ${state}.` : `Nothing was changed: the question is ${state} already.`),
   }
 }
 
@@ -71,19 +71,21 @@ export async function answerApproval(invocation: Invocation): Promise<Answer> {
 export async function forgetApproval(invocation: Invocation): Promise<Answer> {
   const id = argument(invocation, 'the id of a remembered answer', ['0196f3'])
   await using opened = await openBroker(invocation)
-  if (!(await opened.approvals.forget(id))) throw errorOf('FILE_NOT_FOUND', MESSAGES.answerNotFound(toSafeLine(id)))
-  return { data: { id }, show: () => invocation.terminal.note(NOTES.forgotten()) }
+  if (!(await opened.approvals.forget(id))) {
+    const fix = commandFix('See the remembered answers:', 'approvals', 'list')
+    throw errorOf('FILE_NOT_FOUND', `There is no remembered answer ${toSafeLine(id)}.`, fix)
+  }
+  return { data: { id }, show: () => invocation.terminal.note('Nexus asks again from now on.') }
 }
 
 function findQuestion(all: readonly Approval[], wanted: string): Approval {
-  const exact = all.find(({ id }) => id === wanted)
-  const matching = exact ? [exact] : all.filter(({ id }) => id.startsWith(wanted))
+  const matching = matchingIds(all, wanted)
   const [approval] = matching
   if (approval && matching.length === 1) return approval
-  throw errorOf(
-    approval ? 'INVALID_ARGUMENT' : 'FILE_NOT_FOUND',
-    MESSAGES.questionNotFound(toSafeLine(wanted), matching.length),
-  )
+  const fix = commandFix('See the open questions:', 'approvals', 'list')
+  const id = toSafeLine(wanted)
+  if (approval) throw errorOf('INVALID_ARGUMENT', `${matching.length} questions begin with ${id}.`, fix)
+  throw errorOf('FILE_NOT_FOUND', `There is no question ${id}.`, fix)
 }
 
 /** The rule of who may answer is that of the broker, as in the process that asks. */

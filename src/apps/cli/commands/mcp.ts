@@ -2,14 +2,12 @@ import { join, resolve } from 'node:path'
 import { findWorkspace } from '../../../config/index.ts'
 import { openLocal } from '../../../local/index.ts'
 import { type McpOptions, serveHttp, serveStdio } from '../../mcp/index.ts'
-import { type Answer, choiceFlag, CHOICES, type Invocation, stringFlag } from '../command.ts'
-import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
+import { type Answer, choiceFlag, CHOICES, type Invocation, numberFlag, stringFlag } from '../command.ts'
 import { places } from '../open.ts'
 
 /** Most characters of the list of skills: clients cut the description of a tool at 2,048. */
 const INDEX_CHARS = 1_500
-const DEFAULT_PORT = '8766'
-const MAX_PORT = 65_535
+const DEFAULT_PORT = 8766
 
 /** `nexus mcp`: the tools and skills of an agent for the client that started this process, or over HTTP. */
 export async function serveMcp(invocation: Invocation): Promise<Answer> {
@@ -47,15 +45,16 @@ function optionsOf(invocation: Invocation): McpOptions {
 
 async function overHttp(invocation: Invocation, options: McpOptions & { signal: AbortSignal }): Promise<void> {
   const { environment, terminal, flags } = invocation
-  const given = stringFlag(invocation, 'port') ?? DEFAULT_PORT
-  if (!/^\d{1,5}$/.test(given) || Number(given) > MAX_PORT)
-    throw errorOf(
-      'INVALID_ARGUMENT',
-      MESSAGES.notANumber('port', given, { range: `a number up to ${MAX_PORT}`, example: DEFAULT_PORT }),
-    )
+  const port = numberFlag(invocation, 'port', { from: 0, to: 65_535, example: DEFAULT_PORT }) ?? DEFAULT_PORT
+  const keyOf = (of: number): string => join(environment.nexusHome, 'apikeys', `${of}.key`)
   await serveHttp({
-    ...{ ...options, port: Number(given) },
-    ...(flags['no-auth'] !== true && { keyFile: (of: number) => join(environment.nexusHome, 'apikeys', `${of}.key`) }),
-    onReady: ({ url, keyFile }) => terminal.note(NOTES.mcpAt(url, keyFile && terminal.shortPath(keyFile))),
+    ...options,
+    port,
+    keyFile: flags['no-auth'] === true ? undefined : keyOf,
+    onReady: ({ url, keyFile }) => {
+      const key =
+        keyFile && `The key is in ${terminal.shortPath(keyFile)}. Clients send it as: Authorization: Bearer KEY`
+      terminal.note(`MCP at ${url}\n${key ?? 'Every program on this machine may call it (--no-auth).'}`)
+    },
   })
 }

@@ -1,14 +1,16 @@
 import { measure } from '../../../skills/catalog/index.ts'
 import { budgetDiagnostics } from '../../../local/index.ts'
-import { type Answer, choiceFlag, CHOICES, type Invocation, stringFlag } from '../command.ts'
-import { errorOf, many, MESSAGES, NOTES } from '../messages/index.ts'
+import { type Answer, choiceFlag, CHOICES, type Invocation, numberFlag } from '../command.ts'
+import { many } from '../failure.ts'
 import { agentFlag, openFor, printDiagnostics } from '../open.ts'
 
 /** `nexus prompt`: the skills section as the model gets it on stdout, its cost on stderr. */
 export async function showPrompt(invocation: Invocation): Promise<Answer> {
   const { terminal } = invocation
   const wished = choiceFlag(invocation, 'style', CHOICES.style)
-  const prompt = promptOption(wished, budgetFlag(invocation))
+  const budget = numberFlag(invocation, 'budget', { from: 0, to: MOST_CHARACTERS, example: 12_000 })
+  // Members that are undefined would replace the settings.
+  const prompt = { ...(wished && { style: wished }), ...(budget !== undefined && { budgetChars: budget }) }
   await using local = await openFor(invocation, { record: 'memory', readsUses: true, prompt })
   const agent = local.runtime.openAgent({ id: agentFlag(invocation) })
   const tools = agent.definitions()
@@ -18,7 +20,8 @@ export async function showPrompt(invocation: Invocation): Promise<Answer> {
   const { budgetChars, style: configured } = local.config.skills.prompt
   // The index is part of that tool's prompt then. Source: seed 003.
   const style = tools.some(({ name }) => name === 'Skill') ? 'list' : configured
-  if (wished !== undefined && wished !== style) terminal.note(NOTES.styleIgnored(wished))
+  if (wished !== undefined && wished !== style)
+    terminal.note(`--style ${wished} has no effect, because the agent has the tool Skill: the style is list.`)
   const sent = measure(text)
   const names = tools.map(({ wireName }) => wireName)
   const inBudget = budgetDiagnostics(local.loaded, index)
@@ -27,10 +30,16 @@ export async function showPrompt(invocation: Invocation): Promise<Answer> {
     diagnostics: [...local.diagnostics, ...agent.catalog().diagnostics, ...inBudget],
     exit: 0,
     show: () => {
-      if (items.length === 0) return terminal.note(NOTES.promptEmpty(terminal.commandLine(['skills', 'check'])))
-      if (text === '') return terminal.note(NOTES.promptNoRoom(budgetChars, items.length))
-      terminal.line(text)
       const skills = many(items.length, 'skill')
+      if (items.length === 0)
+        return terminal.note(
+          `No skill is ready, so the prompt contains nothing about skills. For the reasons: ${terminal.commandLine(['skills', 'check'])}`,
+        )
+      if (text === '')
+        return terminal.note(
+          `Over budget: ${budgetChars} characters have no room for ${skills}, so the prompt contains none. Raise --budget or skills.prompt.budgetChars.`,
+        )
+      terminal.line(text)
       const cost = `${sent.characters} characters, about ${sent.tokens} tokens with the rules of use`
       const list = `the list has ${characters} of ${budgetChars} characters`
       terminal.note(
@@ -41,18 +50,4 @@ export async function showPrompt(invocation: Invocation): Promise<Answer> {
   }
 }
 
-/** The parts of `skills.prompt` that flags replace. */
-function promptOption(style: (typeof CHOICES.style)[number] | undefined, budgetChars: number | undefined) {
-  return { ...(style && { style }), ...(budgetChars !== undefined && { budgetChars }) }
-}
-
 const MOST_CHARACTERS = 1_000_000_000
-
-function budgetFlag(invocation: Invocation): number | undefined {
-  const text = stringFlag(invocation, 'budget')
-  if (text === undefined) return undefined
-  const budget = /^\d+$/.test(text) ? Number(text) : Number.NaN
-  if (budget <= MOST_CHARACTERS) return budget
-  const range = `a whole number of characters from 0 to ${MOST_CHARACTERS}`
-  throw errorOf('INVALID_ARGUMENT', MESSAGES.notANumber('budget', text, { range, example: '12000' }))
-}

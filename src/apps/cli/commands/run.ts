@@ -1,15 +1,14 @@
 import { addAbortSignal } from 'node:stream'
 import { createAgent, type ModelChoice, type TurnResult } from '../../../agents/turns/index.ts'
-import { newId, toSafeLine } from '../../../kernel/index.ts'
+import { commandFix, newId } from '../../../kernel/index.ts'
 import { budgetDiagnostics, type Local } from '../../../local/index.ts'
 import type { Store } from '../../../store/index.ts'
-import { type Answer, type Invocation, stringFlag } from '../command.ts'
-import { errorMember, type Failure, printFailure, toFailure } from '../failure.ts'
-import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
+import { type Answer, argumentMissing, type Invocation, stringFlag } from '../command.ts'
+import { errorMember, errorOf, type Failure, many, printFailure, toFailure } from '../failure.ts'
 import { chooseModel } from '../model/choose-model.ts'
 import { isTerminalAt } from '../output.ts'
 import { agentFlag, findings, openFor, printDiagnostics, diagnosticsOf, warnUnconfined } from '../open.ts'
-import { findSession } from '../stored.ts'
+import { findSession, turnNotFound } from '../stored.ts'
 import { noteDenials } from '../show/denials.ts'
 import { printSkillsAbove } from '../show/other-clients.ts'
 import { countsOf } from '../show/skills.ts'
@@ -32,13 +31,13 @@ export async function runTask(invocation: Invocation): Promise<Answer> {
   const index = local.runtime.openAgent({ id: agentFlag(invocation) }).index()
   printDiagnostics(budgetDiagnostics(local.loaded, index), terminal)
   const onStderr = terminal.besideDocument()
-  const display = createTurnDisplay(onStderr, {
+  const { onEvent } = createTurnDisplay(onStderr, {
     say: invocation.flags['json'] === true ? () => undefined : terminal.write,
     note: terminal.note,
     isAnswered: invocation.flags['yes'] === true || terminal.isInteractive,
     showPaths: pathsOfSkills(local, agentFlag(invocation), terminal),
   })
-  const result = await takeTurn(local, model, { invocation, task, onEvent: display.onEvent })
+  const result = await takeTurn(local, model, { invocation, task, onEvent })
   const entries = await store.ledger.list({ turnId: result.turnId })
   if (entries.length > 0) terminal.note(`\n${formatTrace(entries, onStderr)}`)
   await noteDenials(entries, local, invocation)
@@ -48,14 +47,18 @@ export async function runTask(invocation: Invocation): Promise<Answer> {
 /** The words of the command line, or standard input for `-`. Throws INVALID_ARGUMENT when there are none. */
 async function readTask({ positionals, rest, signal }: Invocation): Promise<string> {
   const words = [...positionals, ...rest].join(' ').trim()
-  if (words === '')
-    throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('run', 'a task', ['Chart data/sales.csv by region']))
+  if (words === '') throw argumentMissing('run', 'a task', ['Chart data/sales.csv by region'])
   if (words !== '-') return words
-  if (isTerminalAt(0)) throw errorOf('INVALID_ARGUMENT', MESSAGES.stdinTerminal())
+  if (isTerminalAt(0)) {
+    const message = 'nexus run - reads the task from standard input, which is your terminal.'
+    const fix = commandFix('Type the task instead:', 'run', 'Chart data/sales.csv by region')
+    throw errorOf('INVALID_ARGUMENT', message, fix)
+  }
   const { text } = await import('node:stream/consumers')
   const task = (await text(addAbortSignal(signal, process.stdin))).trim()
-  if (task === '') throw errorOf('INVALID_ARGUMENT', MESSAGES.stdinEmpty())
-  return task
+  if (task !== '') return task
+  const message = 'nexus run - reads the task from standard input, which was empty.'
+  throw errorOf('INVALID_ARGUMENT', message, commandFix('Pipe the task into:', 'run', '-'))
 }
 
 async function takeTurn(
@@ -64,19 +67,17 @@ async function takeTurn(
   turn: { readonly invocation: Invocation; readonly task: string; readonly onEvent: TurnDisplay['onEvent'] },
 ): Promise<TurnResult> {
   const { invocation, task, onEvent } = turn
-  const agentId = agentFlag(invocation) ?? (local.config.agents[0]?.id as string)
-  const store = local.store
+  const { store, config } = local
+  const agentId = agentFlag(invocation) ?? (config.agents[0]?.id as string)
+  const { maxIterations, maxConcurrentTools } = config.limits
   const left = stringFlag(invocation, 'turn')
   const sessionId = await chooseSession(store, stringFlag(invocation, 'session'), left)
-  const instructions = local.config.agents.find((agent) => agent.id === agentId)?.instructions
+  const instructions = config.agents.find((agent) => agent.id === agentId)?.instructions
   const agent = createAgent({
     agent: local.runtime.openAgent({ id: agentId, sessionId }),
     model,
     store,
-    limits: {
-      maxIterations: local.config.limits.maxIterations,
-      maxConcurrentTools: local.config.limits.maxConcurrentTools,
-    },
+    limits: { maxIterations, maxConcurrentTools },
     instructions,
   })
   const options = { signal: invocation.signal, onEvent }
@@ -89,14 +90,15 @@ async function chooseSession(store: Store, wanted: string | undefined, left: str
   if (left === undefined) return newId()
   const turn = await store.turns.get(left)
   if (turn) return turn.sessionId
-  throw errorOf('FILE_NOT_FOUND', MESSAGES.turnNotFound(toSafeLine(left), 0))
+  throw turnNotFound(left)
 }
 
 /** Prints the summary on stderr. */
 function finish(result: TurnResult, local: Local, invocation: Invocation): Answer {
   const { terminal, signal } = invocation
   const { sessionId: session, turnId: turn, end, text, usage } = result
-  terminal.note(terminal.paintNote('dim', NOTES.turnEnded(session, usage.totalTokens, usage.steps)))
+  const cost = `${many(usage.totalTokens, 'token')} in ${many(usage.steps, 'step')}`
+  terminal.note(terminal.paintNote('dim', `session ${session} · ${cost}`))
   const failure = failureOf(result, signal)
   const exit = failure ? printFailure(failure, terminal) : 0
   const error = failure && errorMember(failure)
@@ -108,10 +110,17 @@ function failureOf({ end, error, usage, sessionId }: TurnResult, signal: AbortSi
     case 'done':
       return undefined
     case 'cancelled':
-      return { code: 'CANCELLED', ...MESSAGES.turnCancelled() }
+      return { code: 'CANCELLED', message: 'Cancelled. The session was kept.' }
     case 'max-iterations':
-      return { code: 'LIMIT_EXCEEDED', ...MESSAGES.stepLimit(usage.steps, sessionId.slice(0, 13)) }
+      return {
+        code: 'LIMIT_EXCEEDED',
+        message: `The turn was stopped after ${usage.steps} steps, the limit limits.maxIterations.`,
+        ...commandFix(
+          'Raise limits.maxIterations in nexus.yaml, or go on:',
+          ...['run', '--session', sessionId.slice(0, 13), 'go on'],
+        ),
+      }
     case 'failed':
-      return toFailure(error ?? errorOf('MODEL_FAILED', MESSAGES.turnFailed()), signal)
+      return toFailure(error ?? errorOf('MODEL_FAILED', 'The turn failed.'), signal)
   }
 }

@@ -1,17 +1,24 @@
-import { toSafeLine, toSafeText } from '../../../kernel/index.ts'
+import { commandFix, toSafeLine, toSafeText } from '../../../kernel/index.ts'
 import type { BlobReference, BlobReferences } from '../../../store/index.ts'
 import type { Answer, Invocation } from '../command.ts'
-import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
-import { openStored } from '../stored.ts'
+import { errorOf } from '../failure.ts'
+import { matchingIds, openStored } from '../stored.ts'
 
 /** `nexus sessions show --output <id>`: the bytes as they were kept; a person's terminal gets visible text only. */
 export async function showOutput(invocation: Invocation, wanted: string): Promise<Answer> {
   const { terminal } = invocation
-  if (invocation.flags['json'] === true) throw errorOf('INVALID_ARGUMENT', MESSAGES.outputIsNoJson())
+  if (invocation.flags['json'] === true) {
+    const message = 'A saved output is printed as it is, so --output and --json cannot be used together.'
+    throw errorOf('INVALID_ARGUMENT', message, 'Leave out --json.')
+  }
   await using opened = await openStored(invocation)
   const { store, blobs } = opened
   const reference = await findOutput(store.blobs, wanted.replace(/^tool-output\//, ''))
-  if (!reference || !blobs) throw errorOf('FILE_NOT_FOUND', MESSAGES.outputMissing(toSafeLine(wanted)))
+  if (!reference || !blobs) {
+    const message = `No saved output has the id ${toSafeLine(wanted)}, or it was removed: outputs are kept for 7 days.`
+    const lead = 'The outcome of a call names its output. See the sessions:'
+    throw errorOf('FILE_NOT_FOUND', message, commandFix(lead, 'sessions', 'list', '--all'))
+  }
   const shown = terminal.isShown ? visibleText() : undefined
   for await (const chunk of blobs.read(reference)) {
     terminal.write(shown ? shown(chunk) : chunk)
@@ -20,7 +27,7 @@ export async function showOutput(invocation: Invocation, wanted: string): Promis
     if (terminal.outputFailure) break
   }
   if (shown) terminal.write(shown())
-  if (reference.isCut) terminal.note(NOTES.outputCut(reference.bytes))
+  if (reference.isCut) terminal.note(`The command wrote more: only the first ${reference.bytes} bytes were kept.`)
   return {}
 }
 
@@ -28,11 +35,11 @@ export async function showOutput(invocation: Invocation, wanted: string): Promis
 async function findOutput(blobs: BlobReferences, wanted: string): Promise<BlobReference | undefined> {
   const exact = await blobs.get(wanted)
   if (exact || wanted === '') return exact
-  const matching = (await blobs.list()).filter(({ id }) => id.startsWith(wanted))
+  const matching = matchingIds(await blobs.list(), wanted)
   return matching.length === 1 ? matching[0] : undefined
 }
 
-/** What one line may grow to before it is shown. */
+/** A longer line is shown in pieces. */
 const MOST_HELD_CHARS = 65_536
 
 /** Text for a terminal from chunks of bytes, line by line, so that no chunk ends inside of an escape sequence. */

@@ -1,18 +1,17 @@
 import { isJsonObject, type JsonValue, type LedgerEntry, toSafeLine, toSafeText } from '../../../kernel/index.ts'
 import {
   type Lease,
-  type SessionRecord,
   sessionLease,
   type StoredEvent,
   type StoredMessage,
+  type TurnRecord,
 } from '../../../store/index.ts'
-import { type Answer, argument, choiceFlag, CHOICES, type Invocation, limitFlag, stringFlag } from '../command.ts'
-import { errorOf, many, MESSAGES, NOTES } from '../messages/index.ts'
-import { findSession, openStored } from '../stored.ts'
+import { type Answer, argument, choiceFlag, CHOICES, type Invocation, numberFlag, stringFlag } from '../command.ts'
+import { many } from '../failure.ts'
+import { findSession, matchingIds, openStored, turnNotFound } from '../stored.ts'
 import { showOutput } from './saved-output.ts'
 import { formatTrace } from '../show/turn.ts'
 import { formatTable, shorten } from '../show/columns.ts'
-import type { Terminal } from '../terminal.ts'
 
 /** `nexus sessions list`: those of the workspace; with `--all` those of every one. */
 export async function listSessions(invocation: Invocation): Promise<Answer> {
@@ -21,7 +20,7 @@ export async function listSessions(invocation: Invocation): Promise<Answer> {
   await using opened = await openStored(invocation)
   const { store, scope } = opened
   await store.reclaim()
-  const found = await store.sessions.list({ limit: 100, ...(!isAll && { scope }) })
+  const found = await store.sessions.list({ limit: 100, scope: isAll ? undefined : scope })
   const running = new Set((await store.turns.list({ states: ['running'] })).map(({ sessionId }) => sessionId))
   const sessions = found.map(({ snapshot: _, ...session }) => ({
     ...session,
@@ -31,30 +30,21 @@ export async function listSessions(invocation: Invocation): Promise<Answer> {
   return {
     data: { sessions },
     show: () => {
-      const rows = sessions.map((session) => [...cellsOf(session), ...(isAll ? [whereOf(session, terminal)] : [])])
-      if (rows.length > 0) terminal.line(formatTable(rows, terminal))
-      else terminal.note(NOTES.noSession(terminal.commandLine(['run', 'Chart data/sales.csv by region'])))
-      if (hasOthers) terminal.note(NOTES.otherSessions(terminal.commandLine(['sessions', 'list', '--all'])))
+      const { line, note, commandLine, shortPath } = terminal
+      const rows = sessions.map(({ id, updatedAt, state, messageCount, title, scope: place }) => {
+        const where = place === undefined ? '(workspace not recorded)' : shortPath(place)
+        const cells = [id, minuteOf(updatedAt), state, many(messageCount, 'message'), toSafeLine(title)]
+        return isAll ? [...cells, where] : cells
+      })
+      if (rows.length > 0) line(formatTable(rows, terminal))
+      else note(`This workspace has no session. Start one: ${commandLine(['run', 'Chart data/sales.csv by region'])}`)
+      if (hasOthers) note(`To list the sessions of all workspaces: ${commandLine(['sessions', 'list', '--all'])}`)
     },
   }
 }
 
-function cellsOf({
-  id,
-  updatedAt,
-  messageCount,
-  title,
-  state,
-}: SessionRecord & { readonly state: string }): readonly string[] {
-  return [id, minuteOf(updatedAt), state, many(messageCount, 'message'), toSafeLine(title)]
-}
-
 function minuteOf(at: number): string {
   return new Date(at).toISOString().slice(0, 16)
-}
-
-function whereOf({ scope }: SessionRecord, terminal: Terminal): string {
-  return scope === undefined ? '(workspace not recorded)' : toSafeLine(terminal.shortPath(scope))
 }
 
 /** `nexus sessions show <id>`; a unique beginning of the id is enough. */
@@ -73,24 +63,20 @@ export async function showSession(invocation: Invocation): Promise<Answer> {
   const waiting = await store.turns.list({ sessionId: session.id, states: ['queued', 'running'] })
   const lease = await store.leases.get(sessionLease(session.id))
   const state = waiting.some((turn) => turn.state === 'running') ? 'running' : 'idle'
+  const owner = state === 'running' && lease ? { owner: lease.owner, until: lease.expiresAt } : {}
   return {
-    data: {
-      session: { ...session, state, ...(state === 'running' && ownerOf(lease)) },
-      messages,
-      ledger,
-      waiting,
-      events,
-    },
+    data: { session: { ...session, state, ...owner }, messages, ledger, waiting, events },
     show: () => {
       terminal.line(`${terminal.paint('bold', toSafeLine(session.title))}  ${state}  ${session.id}\n`)
       for (const message of messages)
         terminal.line(`${terminal.paint('cyan', message.role)}: ${describeMessage(message)}\n`)
       if (ledger.length > 0) terminal.line(formatTrace(ledger, terminal))
       if (events.length > 0) terminal.line(`\n${events.map((event) => describeEvent(event)).join('\n')}`)
-      for (const { id, state, isLeft } of waiting) {
-        terminal.line(state === 'running' ? runningLine(id, lease) : NOTES.turnWaiting(id, state, isLeft))
-        const run = terminal.commandLine(['run', '--session', session.id, '--turn', id])
-        if (isLeft) terminal.note(NOTES.leftHint(run, terminal.commandLine(['sessions', 'cancel', id])))
+      for (const turn of waiting) {
+        terminal.line(`${turn.id}  ${stateText(turn, lease)}`)
+        const run = terminal.commandLine(['run', '--session', session.id, '--turn', turn.id])
+        const cancel = terminal.commandLine(['sessions', 'cancel', turn.id])
+        if (turn.isLeft) terminal.note(`Run it: ${run}   or drop it: ${cancel}`)
       }
     },
   }
@@ -100,7 +86,7 @@ export async function showSession(invocation: Invocation): Promise<Answer> {
 export async function listCalls(invocation: Invocation): Promise<Answer> {
   const { terminal } = invocation
   const origin = choiceFlag(invocation, 'origin', CHOICES.origin)
-  const limit = limitFlag(invocation, { usual: 20, most: 1_000 })
+  const limit = numberFlag(invocation, 'limit', { from: 1, to: 1_000, example: 20 }) ?? 20
   await using opened = await openStored(invocation)
   const { store } = opened
   await store.reclaim()
@@ -110,7 +96,7 @@ export async function listCalls(invocation: Invocation): Promise<Answer> {
   return {
     data: { calls },
     show: () => {
-      if (calls.length === 0) terminal.note(NOTES.noCall())
+      if (calls.length === 0) terminal.note('No such call is recorded.')
       else terminal.line(formatTrace(calls, terminal, headOf))
     },
   }
@@ -123,25 +109,19 @@ export async function cancelTurn(invocation: Invocation): Promise<Answer> {
   const { store } = opened
   await store.reclaim()
   const open = await store.turns.list({ states: ['queued', 'running'] })
-  const matching = open.filter(({ id }) => id.startsWith(wanted))
+  const matching = matchingIds(open, wanted)
   const [turn] = matching
-  if (!turn || matching.length > 1)
-    throw errorOf('FILE_NOT_FOUND', MESSAGES.turnNotFound(toSafeLine(wanted), matching.length))
+  if (!turn || matching.length > 1) throw turnNotFound(wanted, matching.length)
   const { id, state } = await store.turns.cancel(turn.id)
-  return { data: { turn: id, state }, show: () => invocation.terminal.note(NOTES.turnCancelled(state)) }
+  const done = state === 'running' ? 'Nexus asked the process of this turn to stop it.' : `The message is ${state}.`
+  return { data: { turn: id, state }, show: () => invocation.terminal.note(done) }
 }
 
-function ownerOf(lease: Lease | undefined): { readonly owner: string; readonly until: number } | undefined {
-  return lease && { owner: lease.owner, until: lease.expiresAt }
-}
-
-function runningLine(id: string, lease: Lease | undefined): string {
-  return lease ? NOTES.turnRuns(id, toSafeLine(lease.owner), timeOf(lease)) : NOTES.turnWaiting(id, 'running', false)
-}
-
-/** When the lease ends without another sign of life. */
-function timeOf({ expiresAt }: Lease): string {
-  return `${new Date(expiresAt).toISOString().slice(11, 19)} UTC`
+function stateText({ state, isLeft }: TurnRecord, lease: Lease | undefined): string {
+  if (state !== 'running') return isLeft ? 'waits: the process that queued it is gone' : state
+  if (!lease) return state
+  const end = new Date(lease.expiresAt).toISOString().slice(11, 19)
+  return `running in ${toSafeLine(lease.owner)}. If that process was killed, Nexus ends the turn at ${end} UTC.`
 }
 
 function describeEvent({ id, at, type, references }: StoredEvent): string {

@@ -59,7 +59,6 @@ export const NOTES = {
   clientAnswered: (answer: { readonly protocol: string; readonly tools: number; readonly ms: number }) =>
     `answered in ${answer.ms} ms: MCP ${answer.protocol}, ${many(answer.tools, 'tool')}`,
   checkedAgainst: (target: string) => `Checked against: ${target}`,
-  moreMatch: (number: number, limit: number) => `${many(number, 'more skill')} matched: --limit ${limit}`,
   made: (file: string) => `Made ${file}`,
   fillIn: (hasDescription: boolean, line: string) =>
     `Next: write ${hasDescription ? '' : 'its description and '}its instructions, then check it: ${line}`,
@@ -75,12 +74,6 @@ export const NOTES = {
     [`These files are in a folder of ${client}, which reads them too:`, ...files].join('\n'),
   rewriteQuestion: () => 'Rewrite them for Nexus?',
   // The prompt
-  styleIgnored: (style: string) =>
-    `--style ${style} has no effect, because the agent has the tool Skill: the style is list.`,
-  promptEmpty: (line: string) =>
-    `No skill is ready, so the prompt contains nothing about skills. For the reasons: ${line}`,
-  promptNoRoom: (budget: number, skills: number) =>
-    `Over budget: ${budget} characters have no room for ${many(skills, 'skill')}, so the prompt contains none. Raise --budget or skills.prompt.budgetChars.`,
   // Workspaces and trust
   meaningOfTrust: (directory: string, hasSettings: boolean) =>
     `${directory} is untrusted. Its skills instruct the model and run commands in the sandbox.${hasSettings ? ' Its nexus.yaml changes settings.' : ''}`,
@@ -129,28 +122,9 @@ export const NOTES = {
   allowQuestion: () => 'Allow it?',
   yesOrNo: () => 'Type y or n.',
   // Sessions and turns
-  noQuestion: () => 'There is no open question.',
-  answered: (state: string) => `Answered: ${state}.`,
-  answeredBefore: (state: string) => `Nothing was changed: the question is ${state} already.`,
-  forgotten: () => 'Nexus asks again from now on.',
-  turnCancelled: (state: string) =>
-    state === 'running' ? 'Nexus asked the process of this turn to stop it.' : `The message is ${state}.`,
-  turnWaiting: (id: string, state: string, isLeft: boolean) =>
-    isLeft ? `${id}  waits: the process that queued it is gone` : `${id}  ${state}`,
-  turnRuns: (id: string, owner: string, until: string) =>
-    `${id}  running in ${owner}. If that process was killed, Nexus ends the turn at ${until}.`,
-  leftHint: (run: string, cancel: string) => `Run it: ${run}   or drop it: ${cancel}`,
-  mcpAt: (url: string, keyFile: string | undefined) =>
-    `MCP at ${url}\n${keyFile === undefined ? 'Every program on this machine may call it (--no-auth).' : `The key is in ${keyFile}. Clients send it as: Authorization: Bearer KEY`}`,
-  turnEnded: (session: string, tokens: number, steps: number) =>
-    `session ${session} · ${many(tokens, 'token')} in ${many(steps, 'step')}`,
-  outputCut: (bytes: number) => `The command wrote more: only the first ${bytes} bytes were kept.`,
   noShadowed: (agent: string | undefined) =>
     `No shadow would have decided a recorded call of ${agent === undefined ? 'this workspace' : toSafeLine(agent)} differently.`,
   noShadow: () => 'No agent has a shadow. Add shadow: ID to an agent in nexus.yaml, with the id of another agent.',
-  noSession: (line: string) => `This workspace has no session. Start one: ${line}`,
-  noCall: () => 'No such call is recorded.',
-  otherSessions: (line: string) => `To list the sessions of all workspaces: ${line}`,
   noArtifact: () => 'The demo wrote no file. The ledger above shows what happened.',
   // Configuration
   noConfig: () => 'There is no nexus.yaml, so the defaults apply.',

@@ -46,10 +46,6 @@ export const SKILL_MESSAGES = {
     message: 'Some folders could not be searched for skills.',
     fix: 'Fix the first problem of the diagnostics.',
   }),
-  searchEmpty: (query: string) => ({
-    message: `No ready skill matches '${toSafeLine(query)}'.`,
-    ...commandFix('See all skills, also those that are held:', 'skills', 'list', '--all'),
-  }),
   skillNameInvalid: (
     name: string,
     { max, isDevice, suggested }: { max: number; isDevice: boolean; suggested: string },

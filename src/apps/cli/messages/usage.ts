@@ -1,4 +1,4 @@
-import { commandFix, nearest, toSafeLine } from '../../../kernel/index.ts'
+import { commandFix, toSafeLine } from '../../../kernel/index.ts'
 import type { Messages } from './message.ts'
 
 /** What is wrong with a file of `policy test`. */
@@ -47,12 +47,8 @@ export const TEST_FAULTS = {
 
 /** Errors in a command line, and faults of the program itself. */
 export const USAGE_MESSAGES = {
-  cancelled: () => ({ message: 'Cancelled.' }),
   cancelledQuestion: () => ({ message: 'Cancelled while a question was open.' }),
   cancelledByUser: () => ({ message: 'Cancelled by the user.' }),
-  internalFault: () => ({
-    message: 'The command failed because of a fault in Nexus itself. Please report it with these lines:',
-  }),
   directoryGone: () => ({
     message: 'The working directory was removed.',
     fix: 'Change to a directory that exists: cd ~',
@@ -137,14 +133,6 @@ export const USAGE_MESSAGES = {
   subcommandMissing: (group: string, members: readonly string[]) => ({
     message: `nexus ${group} needs one of its commands: ${members.join(', ')}.`,
     ...commandFix('See what they do:', group, '--help'),
-  }),
-  notAChoice: (option: string, given: string, words: readonly string[]) => ({
-    message: `--${option} '${toSafeLine(given)}' is not supported. Supported: ${words.join(', ')}.`,
-    fix: `Write --${option} ${nearest(given, words) ?? words[0]}.`,
-  }),
-  notANumber: (option: string, given: string, { range, example }: { range: string; example: string }) => ({
-    message: `--${option} ${toSafeLine(given)} is not ${range}.`,
-    fix: `Write, for example, --${option} ${example}.`,
   }),
   shellUnsupported: (shell: string) => ({
     message: `There is no completion for the shell '${toSafeLine(shell)}'. Supported: bash, zsh, fish.`,

@@ -71,14 +71,6 @@ export const WORKSPACE_MESSAGES = {
     message: `nexus trust --list shows all workspaces and takes no ${other}.`,
     ...commandFix('Type:', 'trust', '--list'),
   }),
-  sessionMissing: (id: string) => ({
-    message: `There is no session '${toSafeLine(id)}'.`,
-    ...commandFix('See all sessions:', 'sessions', 'list', '--all'),
-  }),
-  sessionAmbiguous: (id: string, matching: readonly string[]) => ({
-    message: `${matching.length} sessions begin with '${toSafeLine(id)}'.`,
-    fix: `Write more of the id: ${matching.slice(0, 3).join(', ')}${matching.length > 3 ? ' …' : ''}`,
-  }),
   noCommandsHere: (why: string) => ({
     message: why,
     fix: 'Work in the directory of one project, for example: mkdir -p ~/my-project && cd ~/my-project',
