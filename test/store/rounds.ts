@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Lease, Store } from '../../src/store/index.ts'
 import { openAt } from '../fixtures/store/open-at.ts'
-import { acknowledged, ended, start } from './processes.ts'
+import { acknowledged, ended, start, waitFor } from './processes.ts'
 
 /** What happens to a worker, or, as a function, to the server. */
 export type Disturbance = 'pause' | 'kill' | ((random: () => number) => Promise<void>)
@@ -59,12 +59,15 @@ async function disturb(
   const slot = async (name: string): Promise<void> => {
     for (let isOver = false; !isOver;) {
       const child = start('work-turns.ts', address, `${name}-${disturbances}`, String(ttlMs), projectId)
-      all.push(acknowledged(child))
+      const lines = acknowledged(child)
+      all.push(lines)
       const end = ended(child)
       let isRunning = true
       void end.then(() => (isRunning = false))
+      // A kill while Node starts disturbs nothing that this round is about.
+      await Promise.race([end, waitFor(child, lines, 1)])
       while (isRunning && disturbances < (typeof disturbance === 'string' ? MAX_DISTURBANCES : MAX_RESTARTS)) {
-        await Promise.race([end, sleep(10 + random() * 60)])
+        await Promise.race([end, sleep(random() * 60)])
         if (!isRunning) break
         disturbances += 1
         if (typeof disturbance === 'function') {
