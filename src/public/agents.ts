@@ -3,7 +3,6 @@ export {
   type Agent,
   type AgentEvent,
   type AgentOptions,
-  type ConfiguredModel,
   createAgent,
   resolveModel,
   type TurnResult,

@@ -1,20 +1,16 @@
 /** The light entry `nexus-skills`: a runtime over parts that you inject, and the types around it. It loads only the file system and YAML. */
-export { decide, explain, explanationLines, type Layer, parsePolicy, type PolicyRules } from '../authorize/index.ts'
-export type { Catalog, PromptIndex } from '../skills/catalog/index.ts'
+export { decide, explain, explanationLines, parsePolicy } from '../authorize/index.ts'
 export { checkStrict, parseSkill } from '../skills/format/index.ts'
 export {
   type Call,
-  type CallLimits,
   type Clock,
   CODES,
   type Decision,
   type Diagnostic,
   type ErrorCode,
   failed,
-  type HeldSkill,
   isNexusError,
   type JsonObject,
-  type JsonValue,
   type LedgerEntry,
   NexusError,
   type Outcome,
@@ -30,9 +26,7 @@ export {
 } from '../kernel/index.ts'
 export {
   type AgentHandle,
-  type AgentProfile,
   type AgentSpec,
-  type ApprovalAnswer,
   type ApprovalsBroker,
   type CallOptions,
   type CallRequest,
@@ -43,25 +37,12 @@ export {
   type Runtime,
 } from '../runtime/index.ts'
 export type { CommandRequest, CommandResult, Sandbox } from '../machine/sandbox/index.ts'
-export { createFolderSource, discover, type SkillSource, type Watcher, watchSources } from '../skills/sources/index.ts'
-export { createMemoryStore, type Ledger, type Sessions, type Store } from '../store/index.ts'
+export { createFolderSource, discover, type SkillSource, watchSources } from '../skills/sources/index.ts'
+export { createMemoryStore, type Store } from '../store/index.ts'
 export {
   createEchoTool,
-  createEditFileTool,
-  createFindSkillsTool,
-  createListDirectoryTool,
-  createLoadSkillTool,
-  createReadFileTool,
-  createReadSkillFileTool,
   createRegistry,
-  createRunCommandTool,
   createServices,
-  createSkillTool,
-  createSleepTool,
-  createStatusTool,
-  createWebFetchTool,
-  createWebSearchTool,
-  createWriteFileTool,
   defineTool,
   executeTool,
   registerBuiltins,

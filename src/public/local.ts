@@ -1,12 +1,5 @@
 /** The entry `nexus-skills/local`: a runtime for one machine, and the parts it is made of. */
-export {
-  assertValid,
-  type Config,
-  type Environment,
-  loadConfig,
-  type LoadedConfig,
-  readEnvironment,
-} from '../config/index.ts'
+export { assertValid, type Config, loadConfig, type LoadedConfig, readEnvironment } from '../config/index.ts'
 export { type Local, type LocalOptions, openLocal } from '../local/index.ts'
 export { createSandbox } from '../machine/sandbox/index.ts'
 export { openPostgresStore, openSqliteStore } from '../store/index.ts'

@@ -2,11 +2,8 @@
 export {
   createFakeClock,
   createScriptedSandbox,
-  type FakeClock,
-  type ModelScript,
   type ModelServer,
   sandboxContract,
-  type ScriptedSandbox,
   startModelServer,
   storeContract,
   validateEnvelope,
