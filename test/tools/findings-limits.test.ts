@@ -3,36 +3,16 @@ import { describe, it } from 'node:test'
 import { found } from './finding-rig.ts'
 
 describe('a command that installs something', () => {
-  const refused: readonly (readonly [command: string, stderr: string, subject: string, typed: string])[] = [
+  const refused: readonly (readonly [stderr: string, subject: string, fix: RegExp])[] = [
     [
-      'pip install requests',
       'error: externally-managed-environment\n\n× This environment is externally managed\n',
       'pip',
-      'pip install --target vendor requests',
+      /outside the sandbox: pip install --target vendor PACKAGE\. Then run: env PYTHONPATH=vendor/,
     ],
     [
-      `'pip' 'install' '-q' 'requests'`,
-      'error: externally-managed-environment\n',
-      'pip',
-      'pip install --target vendor requests',
-    ],
-    [
-      `sh -c "pip install 'left-pad'" && true`,
-      'error: externally-managed-environment\n',
-      'pip',
-      'pip install --target vendor left-pad. Then',
-    ],
-    [
-      `'sh' '-c' 'pip install requests'`,
-      'error: externally-managed-environment\n',
-      'pip',
-      'pip install --target vendor requests. Then',
-    ],
-    [
-      'apt-get install -y jq',
       'E: Could not open lock file /var/lib/dpkg/lock-frontend - open (2: No such file or directory)\nE: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), are you root?\n',
-      'apt-get',
-      'apt-get install -y jq',
+      'apt',
+      /for all users of this machine, outside the sandbox\./,
     ],
   ]
   it('learns which Python module is missing, and how to run with it', async () => {
@@ -49,14 +29,14 @@ describe('a command that installs something', () => {
     it(`learns which package Node lacks: ${stderr.slice(0, 40)}`, async () => {
       const { rows, notes } = await found({ command: 'node x.mjs', result: { stderr, exitCode: 1 }, origin: 'cli' })
       assert.deepEqual(rows, [{ code: 'install-refused', subject: '@scope/left-pad' }])
-      assert.match(notes[0] ?? '', /npm install @scope\/left-pad\. Then run the same command again/)
+      assert.match(notes[0] ?? '', /outside the sandbox: npm install @scope\/left-pad$/)
     })
 
-  for (const [command, stderr, subject, typed] of refused) {
-    it(`learns that ${subject} can install nothing there, and what the user can type: ${command}`, async () => {
-      const { rows, notes } = await found({ command, result: { stderr, exitCode: 1 }, origin: 'cli' })
+  for (const [stderr, subject, fix] of refused) {
+    it(`learns that ${subject} can install nothing there, and what the user can do`, async () => {
+      const { rows, notes } = await found({ result: { stderr, exitCode: 1 }, origin: 'cli' })
       assert.deepEqual(rows, [{ code: 'install-refused', subject }])
-      assert.ok(notes[0]?.includes(`outside the sandbox: ${typed}`), notes[0])
+      assert.match(notes[0] ?? '', fix)
     })
   }
 })

@@ -167,7 +167,8 @@ describe('run_command', () => {
     services.register(SANDBOX, createScriptedSandbox())
     const registry = createRegistry(services)
     registerBuiltins(registry)
-    assert.deepEqual(registry.get('run_command')?.options, { timeoutMs: 610_000, capabilities: ['network', 'secrets'] })
+    const { timeoutMs, capabilities } = registry.get('run_command')?.options ?? {}
+    assert.deepEqual({ timeoutMs, capabilities }, { timeoutMs: 610_000, capabilities: ['network', 'secrets'] })
   })
 })
 

@@ -2,7 +2,7 @@
 import { type JsonObject, type Outcome, succeeded, toSafeLine, toSafeText } from '../../kernel/index.ts'
 import type { CommandResult } from '../../machine/sandbox/index.ts'
 import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
-import type { CommandFinding } from '../findings/index.ts'
+import type { CommandFinding } from '../findings/command-run.ts'
 import { COMMANDS, failedBy, type Message } from '../messages.ts'
 import { describeSaved, type SavedOutput, savedRows } from '../saved-output.ts'
 import type { OwnedCommand } from './skill-commands.ts'
@@ -36,8 +36,8 @@ export function commandOutcome({ result, timeoutMs, limits, owned, findings, sav
     stderr_bytes: result.stderrBytes,
   }
   if (result.end !== 'exit') {
-    const fix = findings.find(({ code }) => code === 'no-network' || code === 'time-limit')?.fix
-    return failedBy(...ending(result, timeoutMs), { data, stats, ...(fix !== undefined && { fix: toSafeLine(fix) }) })
+    const fix = findings.find(({ code }) => code === 'time-limit')?.fix
+    return failedBy(...ending(result, timeoutMs), { data, stats, fix: fix && toSafeLine(fix) })
   }
   const more = cut ? [COMMANDS.cut(), ...saved.map(describeSaved)] : []
   const text = [
@@ -98,13 +98,9 @@ function cutData(result: CommandResult, limits: OutcomeLimits, saved: readonly S
 }
 
 function blocks({ stdout, stderr }: JsonObject, exitCode: number): string[] {
-  const shown = [
-    ['stdout', String(stdout)],
-    ['stderr', String(stderr)],
-  ].filter(([, text]) => text !== '')
-  return shown.length > 0
-    ? shown.map(([name, text]) => `${name}:\n${toSafeText(text ?? '').trimEnd()}`)
-    : [exitCode === 0 ? '(no output)' : '(no output; commands have no standard input)']
+  const shown = Object.entries({ stdout: String(stdout), stderr: String(stderr) }).filter(([, text]) => text !== '')
+  if (shown.length > 0) return shown.map(([name, text]) => `${name}:\n${toSafeText(text).trimEnd()}`)
+  return [exitCode === 0 ? '(no output)' : '(no output; commands have no standard input)']
 }
 
 function ending(

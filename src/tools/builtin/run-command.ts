@@ -11,7 +11,8 @@ import {
 import type { CommandResult, OnBytes } from '../../machine/sandbox/index.ts'
 import type { OutcomeLimits } from '../bound.ts'
 import { defineTool } from '../define.ts'
-import { type CommandFinding, type CommandRun, findingsOf } from '../findings/index.ts'
+import type { CommandFinding, CommandRun } from '../findings/command-run.ts'
+import { findingsOf } from '../findings/patterns.ts'
 import {
   EXECUTION,
   type ExecutionSettings,
@@ -44,7 +45,7 @@ export function createRunCommandTool(services: Services): Tool {
     options: {
       timeoutMs: maxMs + WATCHDOG_ROOM_MS,
       capabilities: ['network', 'secrets'],
-      ...(skillCommands && { skillArgument: 'skill_name' }),
+      skillArgument: skillCommands && 'skill_name',
     },
     execute: async (args, context) => {
       const command = String(args.command ?? '')
@@ -68,7 +69,8 @@ export function createRunCommandTool(services: Services): Tool {
       const isTyped = context.origin === 'cli'
       const startedIn = join(workspace, cwd)
       const ended = { command, workspace, startedIn, result, isConfined, isTyped }
-      const findings = findingsIn(services, owned, ended, () => timeLimit(timeoutMs, maxMs, isTyped, settings))
+      const slow = result.end === 'timeout' ? [timeLimit(services, { timeoutMs, maxMs, isTyped })] : []
+      const findings = [...owned.findings, ...slow, ...findingsIn(services, owned, ended)]
       return commandOutcome({ result, timeoutMs, limits, owned, findings, saved })
     },
   })
@@ -176,31 +178,28 @@ function findingsIn(
   services: Services,
   owned: OwnedCommand,
   run: Omit<CommandRun, 'network' | 'skillDirectories' | 'findOnHost'>,
-  timeLimitOf: () => CommandFinding,
 ): readonly CommandFinding[] {
   const { network, skillsDirectory } = services.get(TARGET) ?? {}
   const placed = skillsDirectory === undefined ? [] : [{ path: skillsDirectory }]
   const skillDirectories = [...owned.skillDirectories, ...placed]
   const { findOnHost } = services.get(EXECUTION) ?? {}
   const found = findingsOf({ ...run, network, skillDirectories, findOnHost })
-  // More time does not help a command that waits for the network.
-  const isSlow = run.result.end === 'timeout' && !found.some(({ code }) => code === 'no-network')
-  const notGiven = owned.notGiven({ ...run, isExplained: found.length > 0 })
-  return [...owned.findings, ...(isSlow ? [timeLimitOf()] : []), ...found, ...notGiven]
+  return [...found, ...owned.notGiven({ ...run, isExplained: found.length > 0 })]
 }
 
 function timeLimit(
-  timeoutMs: number,
-  maxMs: number,
-  isTyped: boolean,
-  { settingsFile }: ExecutionSettings,
+  services: Services,
+  { timeoutMs, maxMs, isTyped }: { readonly timeoutMs: number; readonly maxMs: number; readonly isTyped: boolean },
 ): CommandFinding {
+  const { settingsFile } = services.get(EXECUTION) ?? {}
+  // More time does not help a command that waits for the network.
+  const network = services.get(TARGET)?.network === false ? 'The sandbox has no network. ' : ''
   const setting = `execution.timeoutMs${settingsFile === undefined ? '' : ` in ${settingsFile}`}`
   const how = isTyped ? '--timeout SECONDS' : 'a larger timeout_sec'
   return {
     code: 'time-limit',
     subject: `${timeoutMs / 1000} s`,
     message: `The time limit of this command was ${timeoutMs / 1000} s.`,
-    fix: `Give it more time: ${how} (at most ${maxMs / 1000}). For all commands, ${isTyped ? '' : 'the user can '}set ${setting}.`,
+    fix: `${network}Give it more time: ${how} (at most ${maxMs / 1000}). For all commands, ${isTyped ? '' : 'the user can '}set ${setting}.`,
   }
 }

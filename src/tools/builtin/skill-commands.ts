@@ -18,7 +18,7 @@ import {
   type SkillStacks,
 } from '../../skills/load/index.ts'
 import type { Sandbox } from '../../machine/sandbox/index.ts'
-import type { CommandFinding, SkillDirectory } from '../findings/index.ts'
+import type { CommandFinding, SkillDirectory } from '../findings/command-run.ts'
 import { COMMANDS, failedBy } from '../messages.ts'
 import { SANDBOX, TARGET } from '../services.ts'
 import {

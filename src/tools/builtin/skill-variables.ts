@@ -12,7 +12,7 @@ import {
   trustedNames,
 } from '../../kernel/index.ts'
 import { refusedVariable } from '../../machine/sandbox/index.ts'
-import { type CommandFinding, type CommandRun, hasFailed, linesOf } from '../findings/index.ts'
+import { type CommandFinding, type CommandRun, hasFailed, linesOf } from '../findings/command-run.ts'
 
 /** Variables under one key of `skills.entries`. Every value is a secret. */
 export interface SkillEntryValues {
@@ -118,9 +118,8 @@ export function createSkillVariables(parts: VariableParts): SkillVariables {
 
   /** Undefined for a variable that the command of the skill got. */
   function findingFor(name: string, skill: Skill): CommandFinding | undefined {
-    const { primaryEnv } = skill.metadata
-    const { verdict, from = name === primaryEnv ? 'apiKey' : 'env' } =
-      verdictsOf(skill).find((each) => each.name === name) ?? {}
+    const known = verdictsOf(skill).find((each) => each.name === name)
+    const { verdict, from = name === skill.metadata.primaryEnv ? 'apiKey' : 'env' } = known ?? {}
     const own = catalog.callName(skill)
     const setting = `skills.entries.${keyOf(skill)}.${from === 'env' ? `env.${name}` : from}`
     if (verdict === 'refused')
@@ -135,7 +134,7 @@ export function createSkillVariables(parts: VariableParts): SkillVariables {
         `${setting} sets it, but the skill '${own}' does not declare it.`,
         `Add ${name} to requires.env in its SKILL.md.`,
       )
-    const isGiven = verdict === 'set' || facts.hasEnv(name) || (verdict === 'given' && mayGive(name))
+    const isGiven = facts.hasEnv(name) || (verdict === 'given' && mayGive(name))
     return isGiven ? undefined : missing(name, skill, setting)
   }
 
@@ -145,7 +144,7 @@ export function createSkillVariables(parts: VariableParts): SkillVariables {
     if (!declaredVariables(skill).includes(name))
       return finding(
         name,
-        `the skill '${own}' does not declare it.${onlyFor(othersWith(name, skill))}`,
+        `the skill '${own}' does not declare it.`,
         `Add ${name} to requires.env in the SKILL.md of '${own}', and set ${setting} in nexus.yaml.`,
       )
     if (givenTo(skill).includes(name) || allowedSecrets?.length === 0)
@@ -162,23 +161,16 @@ export function createSkillVariables(parts: VariableParts): SkillVariables {
   /** For a command that ran for no skill. */
   function findingForNone(name: string, loaded: readonly Skill[]): CommandFinding | undefined {
     if (facts.hasEnv(name)) return undefined
-    const owner = loaded.find((skill) => givenTo(skill).includes(name))
-    if (owner) {
-      const own = catalog.callName(owner)
-      return finding(name, 'the call names no skill.', `Call again with skill_name "${own}".`)
-    }
-    const others = othersWith(name)
-    return finding(
-      name,
-      `commands get only what nexus.yaml sets for their skill.${onlyFor(others)}`,
-      others.length > 0
-        ? `Load '${others[0]}', then call again with skill_name "${others[0]}".`
-        : 'Write the value into the command if it is not a secret. Else the user adds it to a skill.',
-    )
-  }
-
-  function othersWith(name: string, skill?: Skill): readonly string[] {
-    return catalog.skills.filter((each) => each !== skill && givenTo(each).includes(name)).map(catalog.callName)
+    const owner = [...loaded, ...catalog.skills].find((skill) => givenTo(skill).includes(name))
+    if (!owner)
+      return finding(
+        name,
+        'commands get only what nexus.yaml sets for their skill.',
+        'Write the value into the command if it is not a secret. Else the user adds it to a skill.',
+      )
+    const own = catalog.callName(owner)
+    const start = loaded.includes(owner) ? 'Call' : `Load '${own}', then call`
+    return finding(name, 'the call names no skill.', `${start} again with skill_name "${own}".`)
   }
 
   return {
@@ -207,10 +199,6 @@ function finding(subject: string, why: string, fix: string): CommandFinding {
   return { code: 'variable-not-given', subject, message, fix }
 }
 
-function onlyFor(skills: readonly string[]): string {
-  return skills.length === 0 ? '' : ` Only ${skills.map((name) => `'${name}'`).join(', ')} gets it.`
-}
-
 /** The variables that a skill says it uses: `primaryEnv`, `requires.env`, and `envVars` (names, or maps with a `name`) of its metadata. */
 function declaredVariables({ metadata, frontmatter }: Skill): readonly string[] {
   const { primaryEnv, requires } = metadata
@@ -221,8 +209,7 @@ function declaredVariables({ metadata, frontmatter }: Skill): readonly string[] 
 }
 
 function namesIn(value: JsonValue | undefined): string[] {
-  if (!Array.isArray(value)) return []
-  const items: readonly JsonValue[] = value
+  const items: readonly JsonValue[] = Array.isArray(value) ? value : []
   return items
     .map((item) => (isJsonObject(item) ? ownValue(item, 'name') : item))
     .filter((name) => typeof name === 'string')
@@ -245,9 +232,6 @@ const MAX_NAMES = 3
 
 /** Names of variables that the command says it lacks. */
 function unsetIn(run: Pick<CommandRun, 'command' | 'result'>): readonly string[] {
-  const names = linesOf(run).flatMap((line) => {
-    const match = UNSET.map((pattern) => pattern.exec(line)).find((each) => each !== null)
-    return match?.[1] === undefined ? [] : [match[1]]
-  })
-  return [...new Set(names)].slice(0, MAX_NAMES)
+  const names = linesOf(run).map((line) => UNSET.map((pattern) => pattern.exec(line)?.[1]).find(Boolean))
+  return [...new Set(names)].filter((name) => name !== undefined).slice(0, MAX_NAMES)
 }

@@ -55,8 +55,6 @@ export interface SkillDirectory {
   readonly original?: string
 }
 
-/** Curl writes its progress before a message, on the same line. */
-const PROGRESS = /^[\s\d:.%-]{8,}(?=[a-z])/
 const MAX_SEARCHED_CHARS = 100_000
 
 export function hasFailed({ end, exitCode }: CommandResult): boolean {
@@ -68,22 +66,11 @@ export function hasFailed({ end, exitCode }: CommandResult): boolean {
  * The output of a command that went well is data and may contain anything.
  */
 export function linesOf({ command, result }: Pick<CommandRun, 'command' | 'result'>): readonly string[] {
-  const { stdout, stderr } = result
   const isMixed = /2>&1|&>|\|&/.test(command) || hasFailed(result)
-  const text = isMixed ? `${stderr.slice(0, MAX_SEARCHED_CHARS)}\n${stdout.slice(0, MAX_SEARCHED_CHARS)}` : stderr
+  const texts = isMixed ? [result.stderr, result.stdout] : [result.stderr]
   // Progress is drawn over itself with carriage returns.
-  return text
-    .slice(0, 2 * MAX_SEARCHED_CHARS)
-    .split(/[\r\n]+/)
-    .filter((line) => line.length < 4000)
-    .map((line) => line.replace(PROGRESS, ''))
-}
-
-/** The command that a shell around it runs: `bash -c '…'`. Models and wrappers of commands write it so. */
-export function innerCommand(command: string): string {
-  const match = /^\s*(?:\/bin\/)?(?:ba|z|da)?sh\s+-l?c\s+(['"])([^]*)\1\s*$/.exec(command)
-  const [, quote = '', inner = command] = match ?? []
-  return match && !inner.includes(quote) ? inner : command
+  const lines = texts.flatMap((text) => text.slice(0, MAX_SEARCHED_CHARS).split(/[\r\n]+/))
+  return lines.filter((line) => line.length < 4000)
 }
 
 /** The skill directory that contains the path. */

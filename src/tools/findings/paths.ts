@@ -1,7 +1,7 @@
-/** paths: findings about paths that a command could not use, or wrote where nothing is kept. */
-import { type Dirent, existsSync, readdirSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import { nearest } from '../../kernel/index.ts'
+/** paths: findings about paths that a command could not use, or wrote where nothing is kept, and scripts that did not start. */
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync, realpathSync } from 'node:fs'
+import { isAbsolute, join, relative, resolve } from 'node:path'
+import { shellWord, toSafeLine } from '../../kernel/index.ts'
 import { type CommandFinding, type CommandRun, linesOf, type SkillDirectory, skillDirectoryOf } from './command-run.ts'
 
 const REFUSED = /read-only file system|permission denied|operation not permitted|\b(?:EROFS|EACCES|EPERM)\b/i
@@ -80,8 +80,6 @@ const NOT_THERE: readonly RegExp[] = [
 ]
 /** A file that the command was to make: its directory is missing. */
 const TO_MAKE = /cannot (?:create|touch|move|mkdir)/i
-const MAX_NEAR = 5
-const MAX_FILES = 1000
 
 export function missingFileFinding(run: CommandRun): CommandFinding | undefined {
   if (run.result.exitCode === 0) return undefined
@@ -95,95 +93,92 @@ export function missingFileFinding(run: CommandRun): CommandFinding | undefined 
 }
 
 function missingFile(named: string, run: CommandRun): CommandFinding | undefined {
-  const path = resolve(run.startedIn, named)
+  const { workspace, startedIn, skillDirectories, isTyped, result } = run
+  const path = resolve(startedIn, named)
   const skill = skillDirectoryOf(path, run)
-  if (skill?.name !== undefined) return existsSync(path) ? undefined : missingInSkill(path, skill, run)
+  if (skill) return existsSync(path) ? undefined : missingInSkill(relative(skill.path, path), skill, run)
   // Not asked of the disk: a link in the workspace would show whether a file outside of it exists.
-  const inside = relative(run.workspace, path)
-  const literal = relative(run.startedIn, path)
-  // In quotes, ~ is a name as any other.
-  if (/^~(?:\/|$)/.test(literal))
-    return {
-      code: 'file-missing',
-      subject: literal,
-      message: `The command did not find '${literal}': the shell does not replace ~ in quotes. Without quotes, ~ is an empty directory of the command's own.`,
-      fix: `Use a path in ${run.workspace}.`,
-    }
-  const isInside = inside !== '' && !inside.startsWith('..') && !isAbsolute(inside)
-  return isInside && !skill ? missingInWorkspace(named, inside, run) : undefined
-}
-
-function missingInWorkspace(named: string, inside: string, run: CommandRun): CommandFinding | undefined {
-  const skills = run.skillDirectories.filter(({ name }) => name !== undefined)
-  const owner = skills.find((each) => existsSync(join(each.path, inside)))
+  const inside = relative(workspace, path)
+  if (inside === '' || inside.startsWith('..') || isAbsolute(inside)) return undefined
+  const owner = skillDirectories.find((each) => each.name !== undefined && existsSync(join(each.path, inside)))
   if (owner)
     return {
       code: 'file-in-skill',
       subject: inside,
       message: `The command did not find ${inside} in the workspace: it is a file of a skill.`,
-      fix: `Use its full path: ${shownPath(owner, inside, run)}`,
+      // The path of a placed copy changes with the skill.
+      fix: `Use its full path: ${isTyped ? `{baseDir}/${inside}` : join(owner.path, inside)}`,
     }
-  const near = skills.flatMap((each) => filesLike(inside, filesOf(each)).map((file) => shownPath(each, file, run)))
+  const literal = relative(startedIn, path)
+  // In quotes, ~ is a name as any other.
+  if (/^~(?:\/|$)/.test(literal)) return quotedHome(literal, workspace)
   // A model knows where its commands start. 127 is the exit code of a shell that was to run the file.
-  if (near.length === 0 && run.result.exitCode !== 127 && !run.isTyped) return undefined
-  const fix = run.isTyped
-    ? 'Give a path relative to that directory, or a full path.'
-    : "Give the file's full path, or set cwd."
+  if (result.exitCode !== 127 && !isTyped) return undefined
   return {
     code: 'file-missing',
     subject: named,
-    message: `The command did not find the file '${named}'. It started in ${run.startedIn}.`,
-    fix: near.length === 0 ? fix : `If you mean a file of the skill, use: ${near.slice(0, MAX_NEAR).join(', ')}`,
+    message: `The command did not find the file '${named}'. It started in ${startedIn}.`,
+    fix: isTyped ? 'Give a path relative to that directory, or a full path.' : "Give the file's full path, or set cwd.",
   }
 }
 
-function missingInSkill(path: string, skill: SkillDirectory, run: CommandRun): CommandFinding {
-  const subject = relative(skill.path, path)
-  const files = filesOf(skill)
-  const like = filesLike(subject, files)
-  const shown = like.length > 0 ? like : files.filter((file) => file !== 'SKILL.md')
-  const near = shown.slice(0, MAX_NEAR).map((file) => shownPath(skill, file, run))
+function quotedHome(subject: string, workspace: string): CommandFinding {
+  const message = `The command did not find '${subject}': the shell does not replace ~ in quotes.`
+  return { code: 'file-missing', subject, message, fix: `Use a path in ${workspace}.` }
+}
+
+function missingInSkill(
+  subject: string,
+  { name }: SkillDirectory,
+  { isTyped }: CommandRun,
+): CommandFinding | undefined {
+  if (name === undefined) return undefined
+  const fix = `Use a file that the skill has: ${isTyped ? 'nexus skills show lists them' : 'load_skill lists them'}.`
+  return { code: 'file-missing', subject, message: `The skill '${name}' has no file ${subject}.`, fix }
+}
+
+/** A file that the shell could not start. */
+export interface Script {
+  /** Its first line, when that begins with `#!`. */
+  readonly head?: string | undefined
+  /** How a sentence names it: the path of a placed copy is long, and the user does not know it. */
+  readonly shown: string
+  /** A sentence with the command that changes the file. The copy of a skill is read-only, so it is the user's own. */
+  readonly change: (purpose: string, program: string) => string
+}
+
+export function scriptAt(file: string, run: CommandRun): Script {
+  const path = resolve(run.startedIn, file)
+  const skill = skillDirectoryOf(path, run)
+  const original = skill?.original === undefined ? undefined : join(skill.original, relative(skill.path, path))
   return {
-    code: 'file-missing',
-    subject,
-    message: `The skill '${skill.name ?? ''}' has no file ${subject}.`,
-    fix: near.length === 0 ? 'It has no file but SKILL.md.' : `Use one that it has: ${near.join(', ')}`,
+    head: firstLine(path, run),
+    shown: original === undefined ? `'${file}'` : toSafeLine(original),
+    change: (purpose, program) => {
+      if (original !== undefined) return `${purpose} outside the sandbox: ${program} ${shellWord(original)}`
+      return skill ? `${purpose} in the skill itself, outside the sandbox.` : `${purpose}: ${program} ${file}`
+    },
   }
 }
 
-/** The path of a placed copy changes with the skill, so a person types `{baseDir}`. */
-function shownPath(skill: SkillDirectory, file: string, { isTyped }: CommandRun): string {
-  return isTyped ? `{baseDir}/${file}` : join(skill.path, file)
-}
+const HEAD_BYTES = 256
 
-/** Files of that name, else the one with the most similar name, else those of the same directory. */
-function filesLike(wanted: string, files: readonly string[]): readonly string[] {
-  const same = files.filter((file) => basename(file) === basename(wanted))
-  if (same.length > 0) return same
-  const near = nearest(wanted, files)
-  if (near !== undefined) return [near]
-  const directory = dirname(wanted)
-  return directory === '.' ? [] : files.filter((file) => dirname(file) === directory)
-}
-
-/** Paths relative to the directory of the skill, in order; links are left out. */
-function filesOf({ path }: SkillDirectory): readonly string[] {
-  const files: string[] = []
-  const open = ['']
-  for (let inside = open.shift(); inside !== undefined && files.length < MAX_FILES; inside = open.shift()) {
-    for (const entry of entriesOf(join(path, inside))) {
-      if (entry.isDirectory() && open.length < MAX_FILES) open.push(join(inside, entry.name))
-      else if (entry.isFile()) files.push(join(inside, entry.name))
-    }
-  }
-  return files.slice(0, MAX_FILES).toSorted()
-}
-
-function entriesOf(directory: string): readonly Dirent[] {
+/** The first line of a script in the workspace or in a skill; undefined for everything else. Only a line with `#!` leaves here. */
+function firstLine(path: string, run: CommandRun): string | undefined {
   try {
-    return readdirSync(directory, { withFileTypes: true })
+    const real = realpathSync(path)
+    if (!real.startsWith(`${run.workspace}/`) && !skillDirectoryOf(real, run)) return undefined
+    const descriptor = openSync(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    try {
+      if (!fstatSync(descriptor).isFile()) return undefined
+      const head = Buffer.alloc(HEAD_BYTES)
+      const [line = ''] = head.toString('utf8', 0, readSync(descriptor, head, 0, HEAD_BYTES, 0)).split('\n')
+      return line.startsWith('#!') ? line : undefined
+    } finally {
+      closeSync(descriptor)
+    }
   } catch {
-    // Gone meanwhile, or closed to us: there is nothing to propose from it.
-    return []
+    // Gone or closed to us: the note says what is known without it.
+    return undefined
   }
 }
