@@ -208,6 +208,6 @@ export interface LoadedConfig {
   readonly secrets: readonly string[]
   /** What was laid over what, lightest first: for `explainConfig`. */
   readonly layers: readonly Layer[]
-  /** The text of a file that was read, secrets and all; `sourceOf` is what may be shown of it. */
+  /** The text of a file that was read, secrets and all: never shown. */
   textOf(path: string): string | undefined
 }

@@ -13,7 +13,6 @@ export {
 } from './secrets/open-secrets.ts'
 export { parseSettings, settingsPlaces } from './document/parse.ts'
 export { nameOf } from './document/shown-key.ts'
-export type { SourceLines } from './document/frame-lines.ts'
-export { configTruthy, explainConfig, type ExplainedConfig, sourceOf } from './show.ts'
+export { configTruthy, explainConfig, type ExplainedConfig } from './show.ts'
 export { listTrusted, trustWorkspace, untrustWorkspace } from './trust.ts'
 export { findWorkspace } from './workspace.ts'

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/index.ts'
 import type { Config, LoadedConfig, Origin } from './config.ts'
-import type { SourceLines } from './document/frame-lines.ts'
 
 /**
  * Whether the dotted path leads to something true: not false, 0, null or blank text. Only own properties count.
@@ -72,18 +71,4 @@ function writtenKeys(keys: readonly (string | number)[], shown: JsonValue, writt
 function memberOf(value: JsonValue | undefined, key: string | number): JsonValue | undefined {
   if (isJsonObject(value)) return value[key]
   return Array.isArray(value) ? (value as readonly JsonValue[])[Number(key)] : undefined
-}
-
-/**
- * The lines of a nexus.yaml for showing beside a finding: all keys, and values that the schema marks as public.
- * Undefined for a file that was not read.
- */
-export async function sourceOf(
-  { textOf, secrets }: Pick<LoadedConfig, 'textOf' | 'secrets'>,
-  path: string,
-): Promise<SourceLines | undefined> {
-  const text = textOf(path)
-  if (text === undefined) return undefined
-  const { frameLines } = await import('./document/frame-lines.ts')
-  return frameLines(text, secrets)
 }

@@ -5,7 +5,6 @@ import { assertValid } from '../../src/config/index.ts'
 import { CONFIG_SCHEMA } from '../../src/config/schema/schema.ts'
 import { checkDocument } from '../../src/config/document/check-document.ts'
 import { parseSettings } from '../../src/config/document/parse.ts'
-import { frameLines } from '../../src/config/document/frame-lines.ts'
 import { withoutGaps } from '../../src/config/document/path.ts'
 import { resolveReferences } from '../../src/config/layers/references.ts'
 import { readEnvironment } from '../../src/config/index.ts'
@@ -197,7 +196,6 @@ async function process(text: string): Promise<void> {
   const path = 'nexus.yaml'
   const { document } = checkDocument({ path, ...(await parseSettings(text, path)) })
   resolveReferences(document, { path, directory: '/', environment: readEnvironment({ HOME: '/home/me' }) })
-  frameLines(text, [])
 }
 
 describe('any text', () => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { explainConfig, type LoadedConfig, sourceOf } from '../../src/config/index.ts'
+import { explainConfig, type LoadedConfig } from '../../src/config/index.ts'
 import { FREE_MAPS, NAMED_MAPS } from '../../src/config/document/shown-key.ts'
 import { holdsOf, ROOT, type Schema, unwrapped } from '../../src/config/schema/walk.ts'
 import { readEntries } from '../../src/local/entries.ts'
@@ -12,9 +11,8 @@ import { makePlace } from './place.ts'
 /** All that `config show` and `config check` print of a configuration, in text and as JSON. */
 async function printed(loaded: LoadedConfig): Promise<string> {
   const { document, originOf } = await explainConfig(loaded)
-  const lines = await Promise.all(loaded.files.map(async (file) => (await sourceOf(loaded, file))?.lines))
   const findings = [loaded.diagnostics, (await readPolicies(loaded)).diagnostics, await readEntries(loaded)]
-  return JSON.stringify([document, findings, lines, loaded.broken, originOf(['tools'])])
+  return JSON.stringify([document, findings, loaded.broken, originOf(['tools'])])
 }
 
 /** Every kind of place where somebody may put a secret, and what is no place for one at all. */
@@ -94,18 +92,17 @@ describe('a secret in nexus.yaml', () => {
       ...['apiKey', ': ', ':', '{', '}', '[', ']', ', ', '"', "'", '\n', '  ', '- ', '|', '#', '&', 'env', '\t'],
       'Hunter2-Zq9',
     )
-    await using at = await makePlace({ user: '' })
-    const loaded = await at.load()
-    const path = join(at.nexusHome, 'nexus.yaml')
+    await using at = await makePlace()
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 30 }), async (pieces) => {
         const text = `search:\n  apiKey: ${pieces.join('')}`
-        const lines = (await sourceOf({ ...loaded, textOf: () => text }, path))?.lines.join('\n')
+        await at.write('home/.nexus/nexus.yaml', text)
+        const said = await printed(await at.load())
         // A name that is followed by a colon is a key, and keys are shown.
         const isKey = /Hunter2-Zq9[\w-]*["']?[ \n\t]*(?:#[^\n]*)?[ \n\t]*:|[{[,][^]*Hunter2/.test(text)
-        assert.ok(isKey || !lines?.includes('Hunter2-Zq9'), text)
+        assert.ok(isKey || !said.includes('Hunter2-Zq9'), text)
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     )
   })
 })
@@ -201,11 +198,6 @@ mcp: {servers: {${quoted}: {url: "https://h"}}}`
       assert.equal(shown(`skills.entries.${key}.config.${key}.a`), `skills|entries|${key}|config|${key}|a`)
       assert.equal(shown(`tools.${key}.${key}`), `tools|${key}|${key}`)
       assert.ok(JSON.stringify(document).includes(`"toolOverrides":{${quoted}:`), JSON.stringify(document))
-      const path = join(at.nexusHome, 'nexus.yaml')
-      assert.doesNotMatch(
-        (await sourceOf(loaded, path))?.lines.join('\n').replaceAll(/: "?\[hidden\]/g, '') ?? '',
-        /hidden/,
-      )
     })
   }
 

@@ -133,14 +133,6 @@ export function settingNames(schema: Schema = ROOT): ReadonlySet<string> {
   return new Set(names)
 }
 
-/** Whether some setting of that name is a secret. */
-export function isSecretName(name: string, schema: Schema = ROOT): boolean {
-  return formsOf(schema).some(({ entries = {}, item, value }) => {
-    const named = Object.hasOwn(entries, name) && holdsOf(entries[name]) === 'secret'
-    return named || [...Object.values(entries), item, value].some((inner) => inner && isSecretName(name, inner))
-  })
-}
-
 /** All forms that a value may have. */
 function formsOf(outer: Schema): Schema[] {
   const schema = unwrapped(outer)

@@ -25,7 +25,7 @@ test('config schema prints the schema that is shipped', async (t) => {
   assert.equal(stdout, readFileSync(SCHEMA, 'utf8'))
 })
 
-test('config check shows the line of each fault with a caret under the place, and no secret in it', async (t) => {
+test('config check names file, line and column of each fault, and shows no secret', async (t) => {
   const place = withUser(
     t,
     'search: {apiKey: top-secret-key, maxResults: 99}\nlimits:\n  maxIterations: many\nskills: {entries: {x: {apikey: other-secret-key}}}\n',
@@ -33,12 +33,8 @@ test('config check shows the line of each fault with a caret under the place, an
   const { code, stdout, stderr } = await place.run(['config', 'check'])
   assert.equal(code, 1, stderr)
   assert.doesNotMatch(stdout + stderr, /secret-key/)
-  const frames = [
-    ['1 | search: {apiKey: [hidden], maxResults: 99}', '  |                            ^'],
-    ['2 | limits:', '3 |   maxIterations: [hidden]', '  |   ^'],
-    ['3 |   maxIterations: [hidden]', '4 | skills: {entries: {x: {apikey: [hidden]}}}', '  |                        ^'],
-  ]
-  for (const frame of frames) assert.ok(stdout.includes(frame.join('\n      ')), `${frame.join('\n')}\n---\n${stdout}`)
+  for (const place of ['nexus.yaml:1:34 ', 'nexus.yaml:3:3 ', 'nexus.yaml:4:24 '])
+    assert.ok(stdout.includes(place), stdout)
   assert.doesNotMatch(stdout, /\u001b/)
   assert.match(stdout, /Did you mean "apiKey"\?/)
 })

@@ -1,13 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  explainConfig,
-  type ExplainedConfig,
-  type LoadedConfig,
-  type Origin,
-  sourceOf,
-  type SourceLines,
-} from '../../../config/index.ts'
+import { explainConfig, type ExplainedConfig, type LoadedConfig, type Origin } from '../../../config/index.ts'
 import {
   createRedactor,
   type Diagnostic,
@@ -23,7 +16,7 @@ import { loadHere, printDiagnostics } from '../open.ts'
 import { printExplain, worstMark } from '../show/findings.ts'
 import { trustText } from '../show/consent.ts'
 import { type Setting, settingsIn, toYaml } from '../settings/to-yaml.ts'
-import type { Terminal } from '../terminal.ts'
+import { formatDiagnostic } from '../terminal.ts'
 
 /** `nexus config check`: exit code 1 when a file has an error. */
 export async function checkConfig(invocation: Invocation): Promise<Answer> {
@@ -34,8 +27,9 @@ export async function checkConfig(invocation: Invocation): Promise<Answer> {
   return {
     data: { files: loaded.files, workspace: workspaceData(loaded), config },
     diagnostics,
-    show: async () => {
-      await printFindings(diagnostics, loaded, terminal)
+    show: () => {
+      for (const diagnostic of diagnostics) terminal.line(formatDiagnostic(diagnostic, terminal))
+      if (diagnostics.length > 0) terminal.line()
       const files =
         loaded.files.length === 0 ? NOTES.noConfig() : `Read: ${loaded.files.map(terminal.shortPath).join(', ')}`
       terminal.line(`${worstMark(diagnostics, terminal)} ${files}`)
@@ -43,25 +37,6 @@ export async function checkConfig(invocation: Invocation): Promise<Answer> {
       printExplain(diagnostics, terminal)
     },
   }
-}
-
-/** Each finding with the lines of its file: all keys, and the values that are public. */
-async function printFindings(
-  diagnostics: readonly Diagnostic[],
-  loaded: LoadedConfig,
-  terminal: Terminal,
-): Promise<void> {
-  if (diagnostics.length === 0) return
-  const { formatWithFrame } = await import('../validation/code-frame.ts')
-  const sources = new Map<string, SourceLines | undefined>()
-  for (const diagnostic of diagnostics) {
-    const { path, line = 1, column = 1 } = diagnostic
-    if (!sources.has(path)) sources.set(path, await sourceOf(loaded, path))
-    const source = sources.get(path)
-    const frame = { lines: source?.lines ?? [], column: source?.columnOf(line, column) }
-    terminal.line(formatWithFrame(diagnostic, frame, terminal))
-  }
-  terminal.line()
 }
 
 /** `nexus config show [section]`: what holds and which line said so; only public values are shown. Exit code 1 when a file has an error. */
