@@ -1,10 +1,10 @@
 /** check: starts a server as a client would, asks it for its tools, and names what is wrong when there is no answer. */
-import { runProgram, type ProgramResult } from '../../machine/host/index.ts'
+import { runProgram } from '../../machine/host/index.ts'
 import { isJsonObject, type JsonObject, type JsonValue, ownValue, toSafeLine } from '../../kernel/index.ts'
 import { type Fault, FAULTS } from './messages.ts'
 
-/** What a client starts. */
-export interface ServerStart {
+/** A server as a client starts it. */
+interface ServerStart {
   readonly command: readonly string[]
   /** All variables it gets. PATH is always the system's: clients that a desktop starts know no other. */
   readonly environment: Readonly<Record<string, string>>
@@ -14,7 +14,6 @@ export interface ServerStart {
   readonly signal?: AbortSignal
 }
 
-/** What the server answered, or why it did not. */
 export type ServerCheck =
   | {
       readonly type: 'answered'
@@ -36,7 +35,10 @@ export async function checkServer({ command, timeoutMs = TIMEOUT_MS, ...start }:
   const began = performance.now()
   const result = await runProgram({
     ...start,
-    ...{ command, timeoutMs, maxOutputBytes: MAX_OUTPUT_BYTES, maxErrorBytes: MAX_SAID },
+    command,
+    timeoutMs,
+    maxOutputBytes: MAX_OUTPUT_BYTES,
+    maxErrorBytes: MAX_SAID,
     input: REQUESTS.map((request) => `${JSON.stringify(request)}\n`).join(''),
     // The server ends when its input does, so that comes after the last answer.
     endInputAfter: (stdout) => isOver(messagesIn(stdout)),
@@ -45,17 +47,21 @@ export async function checkServer({ command, timeoutMs = TIMEOUT_MS, ...start }:
   const [initialized, listed] = REQUEST_IDS.map((id) => answerTo(id, messages))
   if (noise !== undefined) return fault('mcp-noise', noise)
   if (initialized && listed) return judged(initialized, listed, Math.round(performance.now() - began))
-  const said = toSafeLine(
-    Buffer.from(result.stderr ?? [])
-      .toString('utf8')
-      .trim(),
-  )
-  return unanswered(result, { program: command[0] ?? '', timeoutMs, said })
+  const stderr = Buffer.from(result.stderr ?? []).toString('utf8')
+  const said = toSafeLine(stderr.trim())
+  if (result.type === 'ended') {
+    const how = result.signal === undefined ? `exit code ${result.code}` : `signal ${result.signal}`
+    return fault('mcp-ended', how, said)
+  }
+  if (result.reason === 'time') return fault('mcp-silent', timeoutMs / 1_000, said)
+  return fault('mcp-not-started', toSafeLine(command[0] ?? ''), result.why)
 }
 
 const REQUESTS: readonly JsonObject[] = [
   {
-    ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
     params: { protocolVersion: PROTOCOL, capabilities: {}, clientInfo: { name: 'nexus-mcp-check', version: '1' } },
   },
   { jsonrpc: '2.0', method: 'notifications/initialized' },
@@ -63,11 +69,14 @@ const REQUESTS: readonly JsonObject[] = [
 ]
 const REQUEST_IDS = [1, 2]
 
-/** What is on stdout: messages, and the first line that is none. The last line may not be whole yet. */
-function messagesIn(stdout: Uint8Array = new Uint8Array()): {
+interface Written {
   readonly messages: readonly JsonObject[]
-  readonly noise: string | undefined
-} {
+  /** The first line that is no message. */
+  readonly noise?: string
+}
+
+/** The last line is left out: it may not be whole yet. */
+function messagesIn(stdout: Uint8Array = new Uint8Array()): Written {
   const lines = Buffer.from(stdout).toString('utf8').split('\n')
   const messages: JsonObject[] = []
   for (const line of lines.slice(0, -1).filter((each) => each.trim() !== '')) {
@@ -75,7 +84,7 @@ function messagesIn(stdout: Uint8Array = new Uint8Array()): {
     if (message === undefined) return { messages, noise: toSafeLine(line).slice(0, MAX_SHOWN) }
     messages.push(message)
   }
-  return { messages, noise: undefined }
+  return { messages }
 }
 
 const MAX_SHOWN = 200
@@ -90,7 +99,7 @@ function parsed(line: string): JsonObject | undefined {
 }
 
 /** Nothing more is worth waiting for. */
-function isOver({ messages, noise }: ReturnType<typeof messagesIn>): boolean {
+function isOver({ messages, noise }: Written): boolean {
   return noise !== undefined || REQUEST_IDS.every((id) => answerTo(id, messages) !== undefined)
 }
 
@@ -116,18 +125,6 @@ function judged(initialized: JsonObject, listed: JsonObject, ms: number): Server
 
 function textOf(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : ''
-}
-
-function unanswered(
-  result: ProgramResult,
-  { program, timeoutMs, said }: { readonly program: string; readonly timeoutMs: number; readonly said: string },
-): ServerCheck {
-  if (result.type === 'ended') {
-    const how = result.signal === undefined ? `exit code ${result.code}` : `signal ${result.signal}`
-    return fault('mcp-ended', how, said)
-  }
-  if (result.reason === 'time') return fault('mcp-silent', timeoutMs / 1_000, said)
-  return fault('mcp-not-started', toSafeLine(program), result.why)
 }
 
 function fault<Code extends Fault>(code: Code, ...facts: Parameters<(typeof FAULTS)[Code]>): ServerCheck {

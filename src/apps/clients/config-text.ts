@@ -7,11 +7,8 @@ import type { Client } from './table.ts'
 
 type Format = Client['format']
 
-/** What a text says; `{}` for an empty one. Throws CONFIG_INVALID with the line. */
-export function readDocument(
-  text: string,
-  { path, format }: { readonly path: string; readonly format: Format },
-): JsonObject {
+/** `{}` for an empty text. Throws CONFIG_INVALID with the line. */
+export function readDocument(text: string, format: Format, path: string): JsonObject {
   if (withoutMark(text).trim() === '') return {}
   const value = format === 'json' ? readJson(text, path) : readToml(text, path)
   if (!isJsonObject(value)) throw clientError(MESSAGES.unreadable(path, 'it is not a mapping of keys'))
@@ -20,16 +17,13 @@ export function readDocument(
 
 function readJson(text: string, path: string): JsonValue {
   const errors: ParseError[] = []
-  const tree = parseTree(withoutMark(text), errors, { allowTrailingComma: true })
+  const own = withoutMark(text)
+  const tree = parseTree(own, errors, { allowTrailingComma: true })
   const [first] = errors
-  if (first)
-    throw clientError(
-      MESSAGES.unreadable(
-        path,
-        `it is not JSON (${printParseErrorCode(first.error)})`,
-        lineAt(withoutMark(text), first.offset),
-      ),
-    )
+  if (first) {
+    const line = own.slice(0, first.offset).split('\n').length
+    throw clientError(MESSAGES.unreadable(path, `it is not JSON (${printParseErrorCode(first.error)})`, line))
+  }
   return tree === undefined ? {} : (getNodeValue(tree) as JsonValue)
 }
 
@@ -47,32 +41,18 @@ function withoutMark(text: string): string {
 }
 
 /** The text with another value at `path`; without one, the key is removed. */
-export function changeText(
-  text: string,
-  {
-    path,
-    value,
-    format,
-  }: { readonly path: readonly string[]; readonly value: JsonObject | undefined; readonly format: Format },
-): string {
+export function changeText(text: string, format: Format, path: readonly string[], value?: JsonObject): string {
   if (format === 'toml') return changeToml(text, path, value)
   const own = withoutMark(text)
   const mark = text.slice(0, text.length - own.length)
   const eol = own.includes('\r\n') ? '\r\n' : '\n'
   const json = own.trim() === '' ? '{}' : own
-  const changed = changeJson(json, { path, value, eol })
+  const changed = changeJson(json, eol, path, value)
   return mark + (own.trim() === '' ? `${changed}${eol}` : changed)
 }
 
 /** One edit, so that the bytes around it stay; the library would lay out its neighbours anew. */
-function changeJson(
-  text: string,
-  {
-    path,
-    value,
-    eol,
-  }: { readonly path: readonly string[]; readonly value: JsonObject | undefined; readonly eol: string },
-): string {
+function changeJson(text: string, eol: string, path: readonly string[], value?: JsonObject): string {
   const [edit] = modify(text, [...path], value, {})
   if (edit === undefined) return text
   const { offset, length, content } = edit
@@ -97,7 +77,7 @@ function changeJson(
   return `${before},${laidOut(object, outer).slice(1, -1).trimEnd()}${after}`
 }
 
-function changeToml(text: string, path: readonly string[], value: JsonObject | undefined): string {
+function changeToml(text: string, path: readonly string[], value?: JsonObject): string {
   const document = parseToml(text) as Record<string, unknown>
   const above = path.slice(0, -1).reduce<Record<string, unknown>>((map, key) => {
     map[key] ??= {}
@@ -109,12 +89,8 @@ function changeToml(text: string, path: readonly string[], value: JsonObject | u
   return patchToml(text, document, { inlineTableStart: 2 })
 }
 
-/** Of the first line that is indented; two spaces where none is. */
+/** The first line that is indented shows it; two spaces where none is. */
 function indentationOf(text: string): string {
   const [, indent = '  '] = /^([ \t]+)\S/m.exec(text) ?? []
   return indent.startsWith('\t') ? '\t' : indent
-}
-
-function lineAt(text: string, offset: number): number {
-  return text.slice(0, offset).split('\n').length
 }

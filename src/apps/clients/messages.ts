@@ -9,7 +9,7 @@ interface Message {
 
 /** The error of a fault. */
 export function clientError({ code, message, fix }: Message, cause?: unknown): NexusError {
-  return new NexusError(code, message, { fix, ...(cause !== undefined && { cause }) })
+  return new NexusError(code, message, { fix, cause })
 }
 
 /** Why the file of a client was not changed. */

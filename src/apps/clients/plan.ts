@@ -18,7 +18,7 @@ export interface Target {
   readonly name: string
 }
 
-/** What a file is to become. */
+/** Made whole before it is shown, so that what is shown is what is written. */
 export interface Change {
   /** Absolute, with links resolved where the file exists. */
   readonly path: string
@@ -90,9 +90,9 @@ function plan(target: Target, value: JsonObject | undefined, removesMapping = fa
   if (isSame(old, value)) return { path, before: text, after: text ?? '' }
   const [top = ''] = keys
   const isLast = removesMapping && value === undefined && without(document, at)[top] === undefined
-  const after = changeText(text ?? '', { path: isLast ? [top] : at, value, format: client.format })
-  // What else the file says must be the same afterwards, whatever the library made of it.
-  const now = readDocument(after, { path, format: client.format })
+  const after = changeText(text ?? '', client.format, isLast ? [top] : at, value)
+  // All else in the file must be the same afterwards, whatever the library made of it.
+  const now = readDocument(after, client.format, path)
   if (!isSame(entryAt(now, at), value) || !isSame(without(now, at), without(document, at)))
     throw clientError(MESSAGES.wouldDamage(path))
   return { path, before: text, after }
@@ -111,7 +111,7 @@ function open({ client, scope, where }: Target): Opened {
   const given = candidates.find((path) => existsSync(path) || isLink(path)) ?? candidates[0] ?? ''
   const path = realOf(given)
   const text = textOf(path)
-  const document = readDocument(text ?? '', { path, format: client.format })
+  const document = readDocument(text ?? '', client.format, path)
   const keys = client.keys(document)
   const closed = keys.findIndex((_, index) => !isJsonObject(valueAt(document, keys.slice(0, index + 1)) ?? {}))
   if (closed >= 0) throw clientError(MESSAGES.notAMapping(path, keys.slice(0, closed + 1).join('.')))

@@ -4,7 +4,6 @@ import { basename, join } from 'node:path'
 import { isJsonObject, type JsonObject, sha256 } from '../../kernel/index.ts'
 import { textOf, writeText } from './text-file.ts'
 
-/** What was written, in place of what. */
 export interface Replaced {
   readonly wrote: JsonObject
   readonly replaced: JsonObject | undefined
@@ -12,8 +11,7 @@ export interface Replaced {
   readonly madeMapping: boolean
 }
 
-/** Which entry of which file. */
-export interface ReplacedPlace {
+interface ReplacedPlace {
   readonly nexusHome: string
   readonly path: string
   readonly name: string

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, nearest } from '../../kernel/index.ts'
 /** Whose file: the user's own, or that of one project, which others of its team read too. */
 export type Scope = 'user' | 'project'
 
-/** What the paths of clients depend on. */
+/** The paths of clients depend on it. */
 export interface Where {
   readonly home: string
   /** Directory of the project. */
@@ -37,7 +37,7 @@ export interface Client {
   /** The keys that lead to the servers of a document. */
   readonly keys: (document: JsonObject) => readonly string[]
   readonly entry: (server: Server, scope: Scope) => JsonObject
-  /** What an entry starts, as it is written there. */
+  /** The program of an entry, as it is written there. */
   readonly server: (entry: JsonObject) => { readonly command: readonly unknown[]; readonly environment: unknown }
   /** True for a program that starts servers in no project, and names none. */
   readonly needsWorkspace?: true
@@ -166,7 +166,9 @@ export const CLIENTS: readonly Client[] = [
         ? ['mcp', 'servers']
         : ['mcp'],
     entry: ({ command, environment }) => ({
-      ...{ type: 'local', command, enabled: true },
+      type: 'local',
+      command,
+      enabled: true,
       ...(Object.keys(environment).length > 0 && { environment }),
     }),
     server: ({ command, environment }) => ({
@@ -221,7 +223,6 @@ export function startsNexus(client: Client, entry: JsonObject): boolean {
   return at >= 0 && words[at + 1] === 'mcp'
 }
 
-/** Other names of clients. */
 const ALIASES: Readonly<Record<string, string>> = {
   claude: 'claude-code',
   'claude-app': 'claude-desktop',

@@ -30,8 +30,11 @@ export async function writeText(path: string, text: string, isNew: boolean): Pro
     const tree = new Tree(directory)
     try {
       await tree.write(relative(directory, path), {
-        ...{ bytes: Buffer.from(text), isDurable: true, makesParents: true },
-        ...(isNew && { mode: 0o600, mustBeNew: true }),
+        bytes: Buffer.from(text),
+        isDurable: true,
+        makesParents: true,
+        mode: isNew ? 0o600 : undefined,
+        mustBeNew: isNew,
       })
     } finally {
       tree.close()

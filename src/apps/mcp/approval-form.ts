@@ -19,7 +19,7 @@ export function approvalForm(call: Call, canRemember: boolean): ElicitRequestFor
       properties: {
         answer: {
           type: 'string',
-          title: APPROVAL.answer(),
+          title: 'Answer',
           oneOf: choices.map((choice) => ({ const: choice, title: APPROVAL.choices[choice] })),
         },
       },

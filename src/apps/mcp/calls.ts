@@ -10,21 +10,27 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { type Call, type JsonObject, newId, sha256, toSafeLine } from '../../kernel/index.ts'
-import type { ApprovalAnswer, CallResult } from '../../runtime/index.ts'
+import type { Local } from '../../local/index.ts'
+import type { AgentHandle, ApprovalAnswer, CallResult } from '../../runtime/index.ts'
+import { toModelText } from '../../tools/index.ts'
 import { answerOf, approvalForm, QUESTION } from './approval-form.ts'
-import type { Opened } from './opened.ts'
-import { APPROVAL, ERRORS } from './messages.ts'
+import { APPROVAL } from './messages.ts'
 import { NO_PROGRESS, type Progress, reportProgress } from './progress.ts'
-import { toResult } from './result.ts'
 
-/** What the client is given to bring back, signed. */
 interface State {
   readonly callId: string
-  /** Of agent, tool and arguments: the answer is about these. */
+  /** Digest of agent, tool and arguments, so that an answer allows nothing else. */
   readonly about: string
 }
 
-/** Who calls. */
+/** The runtime of the workspace and the agent that calls. */
+export interface Opened {
+  readonly local: Local
+  readonly agent: AgentHandle
+  /** The note about the workspace, for its first caller only. */
+  takeNotice(): string | undefined
+}
+
 export interface CallingClient {
   readonly name: string
   /** It can show a form to a person. */
@@ -35,16 +41,11 @@ export interface CallingClient {
   readonly staysOpen: boolean
 }
 
-export interface ToolRequest {
-  readonly name: string
-  readonly arguments?: Record<string, unknown> | undefined
-}
-
 export interface Calls {
   /** Makes the call, or goes on with the one that the client brings an answer for. Throws a protocol error for an unknown tool. */
   call(
     opened: Opened,
-    request: ToolRequest,
+    request: { readonly name: string; readonly arguments?: Record<string, unknown> | undefined },
     by: { readonly context: ServerContext; readonly client: CallingClient },
   ): Promise<CallToolResult | InputRequiredResult>
   /** Checks what a client brings back. Throws when it was not given by this process, is too old or for another method. */
@@ -66,7 +67,7 @@ interface Waiting extends Running {
   readonly answer: (answer: ApprovalAnswer) => void
 }
 
-/** As long as the question itself is open. */
+/** The question itself is open that long. */
 const STATE_SECONDS = 600
 
 export function createCalls(): Calls {
@@ -185,11 +186,14 @@ function begin(
 }
 
 /** Names that nothing has are an error of the protocol, so that clients do not show them as a failed run. */
-function toToolResult(result: CallResult, opened: Opened, tool: string): CallToolResult {
-  const { outcome } = result
+function toToolResult({ outcome }: CallResult, opened: Opened, tool: string): CallToolResult {
   if (outcome.type === 'failed' && outcome.code === 'NOT_FOUND' && !opened.agent.registry.has(tool))
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, ERRORS.unknownTool(outcome.message).message)
-  return toResult(result, opened)
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, outcome.message)
+  const notice = opened.takeNotice()
+  const texts = notice === undefined ? [toModelText(outcome)] : [toModelText(outcome), notice]
+  // Text alone: clients that get data beside it show the model the data, or both.
+  const content = texts.map((text) => ({ type: 'text', text }) as const)
+  return outcome.type === 'failed' ? { content, isError: true } : { content }
 }
 
 function onAbort(signal: AbortSignal, then: () => void): () => void {

@@ -1,14 +1,13 @@
-/** What all connections of one `nexus mcp` share: the runtime of the workspace, opened when it is first needed, and one agent. */
+/** All connections of one `nexus mcp` share the runtime of the workspace, opened when it is first needed, and one agent. */
 import { newId } from '../../kernel/index.ts'
 import type { Local } from '../../local/index.ts'
 import type { ReloadEvent } from '../../runtime/index.ts'
-import { type Calls, createCalls } from './calls.ts'
+import { type Calls, createCalls, type Opened } from './calls.ts'
 import { LOG, NOTES } from './messages.ts'
-import type { Opened } from './opened.ts'
 import { chooseWorkspace, dependsOnRoots, refuseWide, type WorkspaceSources } from './workspace.ts'
 
 export interface McpOptions {
-  /** Of this package; clients show it. */
+  /** Clients show it. */
   readonly version: string
   /** The agent whose policy applies; default the first. */
   readonly agentId?: string | undefined

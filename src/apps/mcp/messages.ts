@@ -15,7 +15,7 @@ interface Words {
   readonly proposal?: ProposedCommand
 }
 
-/** Who named a directory; `found`: the workspace that it belongs to. */
+/** The origin of a directory; `found`: the workspace that it belongs to. */
 const ORIGINS = {
   given: 'named by --workspace',
   project: 'named by CLAUDE_PROJECT_DIR',
@@ -47,7 +47,6 @@ export const ERRORS = {
     message: `Another program listens on port ${port}.`,
     fix: 'Choose another port: nexus mcp --http --port 8767',
   }),
-  unknownTool: (message: string) => ({ message }),
   unknownPrompt: (name: string) => ({
     message: `There is no prompt '${toSafeLine(name)}': no skill of that name can be started by a person.`,
   }),
@@ -63,7 +62,7 @@ export function toText(error: unknown): string {
   return error.fix === undefined ? error.message : `${error.message}\n${error.fix}`
 }
 
-/** What the model of the client reads about all of it, by the tools that it is offered. Claude Code cuts it at 2,048 characters. */
+/** For the model of the client, by the tools that it is offered. Claude Code cuts it at 2,048 characters. */
 export function instructions({ load, run, index = '' }: InstructionParts = {}): string {
   const text = [
     'Nexus offers skills: instructions, with scripts, for certain kinds of tasks. Before you work on a task, check whether a skill fits.',
@@ -80,7 +79,6 @@ interface InstructionParts {
   readonly index?: string
 }
 
-/** What follows the description of the tool that loads skills. */
 export const SKILL_LIST = 'Skills:'
 
 /** Notes for the model or the person, once. */
@@ -89,17 +87,6 @@ export const NOTES = {
     `The workspace ${toSafeLine(directory)} is not trusted: nothing of it runs, and its skills get no secrets. The user can trust it. ${
       commandFix('Run in a terminal:', 'trust', directory).fix
     }`,
-}
-
-/** Why a resource of a skill is not read. */
-export const READS = {
-  refused: (reason: string) => `The skill was not read: ${reason}`,
-  badCursor: () => 'The cursor is not one that this server gave.',
-}
-
-/** What a person reads about prompts. */
-export const PROMPTS = {
-  arguments: () => 'What the skill is given; it replaces $ARGUMENTS in its text',
 }
 
 /** Clients show the beginning of a long text only. */
@@ -118,7 +105,6 @@ export const APPROVAL = {
       '',
       ...toVisibleLines(command).map((line) => `| ${line}`),
     ].join('\n'),
-  answer: () => 'Answer',
   choices: { once: 'Allow once', exact: 'Allow, and do not ask about exactly this again', deny: 'Deny' },
   over: () =>
     'This question is no longer open: it was answered, was about another call, or Nexus was started again. Nothing ran. Make the call again.',
@@ -137,9 +123,4 @@ export const LOG = {
   failed: (error: unknown) => `nexus mcp: ${toSafeLine(error instanceof Error ? error.message : String(error))}`,
   tooLong: () => 'nexus mcp: a message of the client is longer than 9 MiB and was not read',
   reloaded: (names: readonly string[]) => `nexus mcp: skills changed: ${names.map(toSafeLine).join(', ')}`,
-}
-
-/** What a client shows while a call runs. */
-export const PROGRESS = {
-  running: (tool: string, seconds: number) => (seconds === 0 ? `${tool} runs` : `${tool} runs for ${seconds} s`),
 }

@@ -1,8 +1,6 @@
 /** Signs of life while a call runs: clients stop waiting after 60 s without one. */
 import type { ServerContext } from '@modelcontextprotocol/server'
-import type { OnOutput } from '../../kernel/index.ts'
-import { toSafeLine } from '../../kernel/index.ts'
-import { PROGRESS } from './messages.ts'
+import { type OnOutput, toSafeLine } from '../../kernel/index.ts'
 
 const INTERVAL_MS = 5_000
 /** Between two that are sent for output. */
@@ -29,7 +27,7 @@ export function reportProgress({ _meta, notify }: ServerContext['mcpReq'], tool:
   function send(): void {
     lastAt = performance.now()
     const seconds = Math.round((lastAt - begun) / 1000)
-    const message = line === '' ? PROGRESS.running(toSafeLine(tool), seconds) : line
+    const message = line || `${toSafeLine(tool)} runs${seconds === 0 ? '' : ` for ${seconds} s`}`
     const params = { progressToken, progress: ++sent, message }
     // The call matters, not its progress: a client that went away is noticed by the transport.
     void notify({ method: 'notifications/progress', params }).catch(() => undefined)

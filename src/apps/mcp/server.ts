@@ -10,9 +10,8 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills'
-import type { CallingClient } from './calls.ts'
+import type { CallingClient, Opened } from './calls.ts'
 import type { Host } from './host.ts'
-import type { Opened } from './opened.ts'
 import { instructions, LOG, toText } from './messages.ts'
 import { registerOverview } from './skills/overview.ts'
 import { getPrompt, listPrompts } from './skills/prompts.ts'
@@ -52,7 +51,7 @@ export async function createServer(
   server.setRequestHandler('prompts/list', async () => listPrompts(await ready()))
   server.setRequestHandler('prompts/get', async ({ params }, context) => getPrompt(await ready(), params, context))
   registerOverview(mcp, ready)
-  const source = createSkillSource({ opened: ready, log: host.log })
+  const source = createSkillSource(ready, host.log)
   const onWarning = ({ path, message }: { path: string; message: string }): void =>
     host.log(LOG.notServed(path, [message]))
   new SkillsExtension({ source, onWarning }).attach(mcp)
@@ -80,7 +79,7 @@ async function currentInstructions({ opened }: Host): Promise<string> {
   }
 }
 
-/** Who calls: the envelope of the request says it in the protocol of 2026, the handshake in that of 2025. */
+/** The protocol of 2026 says it in the envelope of each request, that of 2025 in the handshake. */
 function clientOf({ server }: McpServer, { mcpReq: { envelope, _meta } }: ServerContext): CallingClient {
   const meta: Readonly<Record<string, unknown>> = { ...envelope }
   // oxlint-disable-next-line typescript/no-deprecated
@@ -104,7 +103,7 @@ function isHeadless(meta: Readonly<Record<string, unknown>> = {}): boolean {
   return typeof turn === 'object' && turn !== null && 'turn_trigger' in turn && turn.turn_trigger === 'exec'
 }
 
-/** What lists skills has changed: the description of a tool, the prompts and the resources. */
+/** Skills are listed in the description of a tool, in the prompts and in the resources. */
 function announce(mcp: McpServer, log: Host['log']): void {
   if (!mcp.isConnected()) return
   const { server } = mcp

@@ -1,4 +1,4 @@
-/** What MCP clients show and ask by: a title for people, and hints about what a tool does. */
+/** MCP clients show a title to people, and ask by hints about a tool. */
 import type { ToolAnnotations } from '@modelcontextprotocol/server'
 
 export interface ToolTraits {
@@ -35,7 +35,7 @@ const TRAITS: ReadonlyMap<string, ToolTraits> = new Map([
   ],
 ])
 
-/** Of a tool that Nexus does not ship nothing is known: clients then expect the worst. */
+/** Without hints clients expect the worst, as they should of a tool that Nexus does not ship. */
 export function traitsOf(tool: string): ToolTraits {
   return TRAITS.get(tool) ?? { title: tool, annotations: {} }
 }

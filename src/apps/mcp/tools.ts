@@ -3,7 +3,7 @@ import type { ListToolsResult, Tool } from '@modelcontextprotocol/server'
 import { namesTool, toolCovered } from '../../authorize/index.ts'
 import { renderIndex } from '../../skills/catalog/index.ts'
 import type { JsonObject, JsonSchema } from '../../kernel/index.ts'
-import type { Opened } from './opened.ts'
+import type { Opened } from './calls.ts'
 import { instructions, SKILL_LIST } from './messages.ts'
 import { traitsOf } from './tool-traits.ts'
 
@@ -23,11 +23,13 @@ export function listTools(opened: Opened): ListToolsResult {
       name === loads ? `${definition.description}\n\n${SKILL_LIST}\n${agent.index().text}` : definition.description
     return [
       {
-        ...{ name: definition.name, title, description },
+        name: definition.name,
+        title,
+        description,
         inputSchema: toInputSchema(definition.inputSchema),
         annotations: { title, ...annotations },
         // Claude Code shows its model other tools by their names only.
-        ...(isLoadedAlways && { _meta: { 'anthropic/alwaysLoad': true } }),
+        _meta: isLoadedAlways && { 'anthropic/alwaysLoad': true },
       },
     ]
   })

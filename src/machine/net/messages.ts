@@ -137,5 +137,5 @@ export const MESSAGES = {
 } as const
 
 export function netError({ code, message, fix }: Message, cause?: unknown): NexusError {
-  return new NexusError(code, message, { fix, ...(cause !== undefined && { cause }) })
+  return new NexusError(code, message, { fix, cause })
 }

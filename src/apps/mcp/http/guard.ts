@@ -1,4 +1,4 @@
-/** Who may speak to the HTTP server: programs of this machine that have the key, and no page of a browser. */
+/** Only programs of this machine that have the key may speak to the HTTP server, and no page of a browser. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 

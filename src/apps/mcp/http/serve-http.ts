@@ -128,7 +128,7 @@ function listen(server: Server, port: number): Promise<number> {
 
 function refuse(response: ServerResponse, { status, message }: Refusal): void {
   const body = JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32600, message } })
-  // What else the client sends is not read.
+  // Its body is not read.
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' }).end(body)
 }
 

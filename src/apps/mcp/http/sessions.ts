@@ -19,7 +19,6 @@ export interface SessionOptions {
   readonly onError: (error: Error) => void
 }
 
-/** What the HTTP server knows of a request besides its headers. */
 export interface Received {
   /** Undefined: it is no JSON. */
   readonly body: unknown

@@ -2,7 +2,7 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import { shownText } from '../../../skills/catalog/index.ts'
 import { type JsonObject, type Skill, SKILL_FILE, toSafeJson, toSafeLine } from '../../../kernel/index.ts'
-import type { Opened } from '../opened.ts'
+import type { Opened } from '../calls.ts'
 import { frontmatterOf } from './served.ts'
 import { offered } from './skill-source.ts'
 

@@ -8,9 +8,11 @@ import {
 } from '@modelcontextprotocol/server'
 import { shownText } from '../../../skills/catalog/index.ts'
 import { toModelText } from '../../../tools/index.ts'
-import type { Opened } from '../opened.ts'
-import { ERRORS, PROMPTS } from '../messages.ts'
+import type { Opened } from '../calls.ts'
+import { ERRORS } from '../messages.ts'
 import { offered } from './skill-source.ts'
+
+const ARGUMENTS = 'What the skill is given; it replaces $ARGUMENTS in its text'
 
 /** Every skill that a person may start. */
 export function listPrompts(ready: Opened): ListPromptsResult {
@@ -20,7 +22,7 @@ export function listPrompts(ready: Opened): ListPromptsResult {
     .map(({ skill }) => ({
       name: catalog.callName(skill),
       description: shownText(skill.description),
-      arguments: [{ name: 'arguments', description: PROMPTS.arguments(), required: false }],
+      arguments: [{ name: 'arguments', description: ARGUMENTS, required: false }],
     }))
   return { prompts }
 }

@@ -2,22 +2,17 @@
 import { ProtocolError, ProtocolErrorCode, type Resource, type ServerContext } from '@modelcontextprotocol/server'
 import { DIRECTORY_MIME_TYPE, type Skill as Entry, type SkillSource } from '@modelcontextprotocol/server/ext/skills'
 import { shownText } from '../../../skills/catalog/index.ts'
-import { compareUtf8, type Skill, SKILL_FILE, toSafeLine } from '../../../kernel/index.ts'
+import { compareUtf8, type ManifestEntry, type Skill, SKILL_FILE, toSafeLine } from '../../../kernel/index.ts'
 import { listFiles } from '../../../machine/skill-files/index.ts'
 import { textType } from '../../../skills/load/index.ts'
 import type { CallRequest } from '../../../runtime/index.ts'
-import type { Opened } from '../opened.ts'
-import { LOG, READS, toText } from '../messages.ts'
+import type { Opened } from '../calls.ts'
+import { LOG, toText } from '../messages.ts'
 import { entryOf, fileUri, isShown, readServed, rootUri, type ServedFile } from './served.ts'
 
 const PAGE_SIZE = 100
 
-interface SourceParts {
-  readonly opened: () => Promise<Opened>
-  readonly log: (line: string) => void
-}
-
-export function createSkillSource({ opened, log }: SourceParts): SkillSource {
+export function createSkillSource(opened: () => Promise<Opened>, log: (line: string) => void): SkillSource {
   const reported = new Set<string>()
 
   /** A skill that the extension does not allow is reported once, and stays in `load_skill`. */
@@ -46,7 +41,7 @@ export function createSkillSource({ opened, log }: SourceParts): SkillSource {
         if (entry) entries.push(entry)
       }
       const last = rest.length > PAGE_SIZE ? page.at(-1) : undefined
-      return { skills: entries, ...(last && { nextCursor: toCursor(last.root) }) }
+      return { skills: entries, nextCursor: last && toCursor(last.root) }
     },
     async get(uri, context) {
       const found = offered(await opened()).find(({ root }) => uri === `${root}/${SKILL_FILE}`)
@@ -61,11 +56,8 @@ export function createSkillSource({ opened, log }: SourceParts): SkillSource {
       const found = fileAt(await opened(), uri)
       if (!found) return undefined
       const { files } = await listFiles(found.skill, { signal: mcpReq.signal })
-      const resources = childrenOf(
-        found.root,
-        found.path,
-        files.filter(({ path }) => isShown(path)),
-      )
+      const shown = files.filter(({ path }) => isShown(path))
+      const resources = childrenOf(found, shown)
       return resources.length > 0 ? { resources } : undefined
     },
     listResources: async () =>
@@ -126,23 +118,19 @@ async function readAllowed(
       : { tool: 'read_skill_file', arguments: { skill_name: name, file_path: path } }
   const { decision } = await agent.call({ ...request, origin: 'mcp' }, { signal })
   if (decision.type !== 'allow')
-    throw new ProtocolError(
-      ProtocolErrorCode.InvalidParams,
-      READS.refused(decision.type === 'deny' ? decision.reason : ''),
-    )
+    throw invalid(`The skill was not read: ${decision.type === 'deny' ? decision.reason : ''}`)
   try {
     return await readServed(skill, path, signal)
   } catch (error) {
     signal.throwIfAborted()
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, toText(error))
+    throw invalid(toText(error))
   }
 }
 
 /** The files and directories directly below a directory, in the order of their URIs. */
 function childrenOf(
-  root: string,
-  directory: string,
-  files: readonly { readonly path: string; readonly size: number }[],
+  { root, path: directory }: FoundFile,
+  files: readonly Pick<ManifestEntry, 'path' | 'size'>[],
 ): Resource[] {
   const prefix = directory === '' ? '' : `${directory}/`
   const children = new Map<string, Resource>()
@@ -150,10 +138,10 @@ function childrenOf(
     const [name = '', ...below] = path.slice(prefix.length).split('/')
     const uri = fileUri(root, `${prefix}${name}`)
     const isFile = below.length === 0
-    children.set(uri, {
-      ...{ uri, name },
-      ...(isFile ? { mimeType: textType(path), size } : { mimeType: DIRECTORY_MIME_TYPE }),
-    })
+    children.set(
+      uri,
+      isFile ? { uri, name, mimeType: textType(path), size } : { uri, name, mimeType: DIRECTORY_MIME_TYPE },
+    )
   }
   return [...children.values()].sort((a, b) => compareUtf8(a.uri, b.uri))
 }
@@ -165,5 +153,9 @@ function toCursor(root: string): string {
 function fromCursor(cursor: string): string {
   const root = Buffer.from(cursor, 'base64url').toString()
   if (toCursor(root) === cursor && root.startsWith('skill://')) return root
-  throw new ProtocolError(ProtocolErrorCode.InvalidParams, READS.badCursor())
+  throw invalid('The cursor is not one that this server gave.')
+}
+
+function invalid(message: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message)
 }
