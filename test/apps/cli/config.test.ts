@@ -33,7 +33,7 @@ test('config check names file, line and column of each fault, and shows no secre
   const { code, stdout, stderr } = await place.run(['config', 'check'])
   assert.equal(code, 1, stderr)
   assert.doesNotMatch(stdout + stderr, /secret-key/)
-  for (const place of ['nexus.yaml:1:34 ', 'nexus.yaml:3:3 ', 'nexus.yaml:4:24 '])
+  for (const place of ['nexus.yaml:1:34\n', 'nexus.yaml:3:3\n', 'nexus.yaml:4:24\n'])
     assert.ok(stdout.includes(place), stdout)
   assert.doesNotMatch(stdout, /\u001b/)
   assert.match(stdout, /Did you mean "apiKey"\?/)
