@@ -38,6 +38,18 @@ cpSync(join(ROOT, 'skills'), join(project, 'skills'), { recursive: true })
 for (const { file, code } of blocks) writeFileSync(join(project, file), code)
 
 const lines = (page: string): number => readSource(page).trimEnd().split('\n').length
+
+test('docs/decisions.md is one table, with the area, date, decision and reason of each row', () => {
+  const [head, ...rows] =
+    readSource('docs/decisions.md')
+      .split(/^(?=\| Area )/m)[1]
+      ?.trimEnd()
+      .split('\n') ?? []
+  assert.equal(head, '| Area | Since | What holds | Because |')
+  assert.ok(rows.length > 100)
+  const odd = rows.slice(1).filter((row) => !/^\| [a-z]+ \| \d\d-\d\d \| .+ \| .+ \|$/.test(row))
+  assert.deepEqual(odd, [])
+})
 const inProject = (args: readonly string[]): { status: number | null; stdout: string; stderr: string } =>
   spawnSync(process.execPath, args, {
     cwd: project,
