@@ -189,8 +189,7 @@ export const UNAVAILABLE = {
   other: ({ why }: Facts<'why'>) => unavailable(why, commandFix('Run:', 'doctor')),
   system: ({ system }: Facts<'system'>) =>
     unavailable(`the local sandbox needs Linux, and this is ${system}`, 'Use Linux.'),
-  programs: (names: readonly string[], command: string) =>
-    unavailable(`${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} not installed`, `Type: ${command}`),
+  bwrap: ({ command }: Facts<'command'>) => unavailable('bubblewrap (bwrap) is not installed', `Type: ${command}`),
   /** Root may not become another user here, and commands never run as uid 0. */
   uid: ({ step, code }: Facts<'step' | 'code'>) =>
     unavailable(

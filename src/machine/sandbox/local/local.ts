@@ -14,7 +14,7 @@ import { type LocalOptions, type LocalSettings, withDefaults } from './options.t
 import { recoverDead } from './recover.ts'
 import { ensureStage, type Stage } from './stage.ts'
 import { createLive, listLive, lockFile, openState, type ProjectState, revisionsOf } from './state.ts'
-import { findPrograms } from './unavailable.ts'
+import { findBwrap } from './unavailable.ts'
 import { checkWorkspace, type Entered, enterDirectly, Mirrors, shorten } from './workspace.ts'
 import { guardedIn } from '../guard/journal.ts'
 import { withLock } from '../guard/lock.ts'
@@ -207,13 +207,14 @@ class LocalSandbox implements Sandbox {
 
   async #launch(): Promise<Running> {
     const settings = this.#settings
-    const programs = findPrograms(settings)
+    const bwrap = findBwrap(settings)
     const state = this.#openState()
     const stage = ensureStage(state.stages)
     this.#note(await recoverDead(settings))
     const liveDirectory = createLive(state)
     const connection = await Connection.open(stage, state, {
-      ...programs,
+      bwrap,
+      helper: stage.helper,
       readable: [...READABLE.filter((path) => existsSync(path)), stage.directory, state.revisions],
       liveDirectory,
       limits: settings.limits,

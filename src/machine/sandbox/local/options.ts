@@ -6,7 +6,7 @@ import type { MirrorLimits } from '../mirror/scan.ts'
 import type { CommandLimits } from '../runner/protocol.ts'
 import { REQUESTS, sandboxError } from '../messages.ts'
 
-/** The local sandbox: bubblewrap through `@anthropic-ai/sandbox-runtime`, in a runner process of its own. Linux only. */
+/** The local sandbox: bubblewrap and the seccomp helper of `@anthropic-ai/sandbox-runtime`, in a runner process of its own. Linux only. */
 export interface LocalOptions {
   readonly kind: 'local'
   readonly projectId: string
@@ -24,7 +24,7 @@ export interface LocalOptions {
   readonly protectedPaths?: readonly string[]
   /** Protected names that the user opened for commands, such as `skills`. */
   readonly writableNames?: readonly string[]
-  /** Directories in which bubblewrap, socat and ripgrep are searched for; default the system's. */
+  /** Directories in which bubblewrap is searched for; default the system's. */
   readonly programDirectories?: readonly string[]
   /** `LANG` and `TZ` of commands; default `C.UTF-8` and `UTC`. */
   readonly language?: string

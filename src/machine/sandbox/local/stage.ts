@@ -1,10 +1,9 @@
-/** stage: copies node, the runner and the library once per version to where any uid can read them and none but us can write. */
+/** stage: copies node, the runner and the seccomp helper once per version to where any uid can read them and none but us can write. */
 import { createHash, randomBytes } from 'node:crypto'
 import {
   chmodSync,
   constants,
   copyFileSync,
-  cpSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -22,6 +21,7 @@ import { ownDirectory } from './state.ts'
 import { sandboxError, UNAVAILABLE } from '../messages.ts'
 
 const LIBRARY = '@anthropic-ai/sandbox-runtime'
+const HELPER = 'apply-seccomp'
 
 /** A staged version. */
 export interface Stage {
@@ -31,6 +31,8 @@ export interface Stage {
   readonly bin: string
   /** Script of the runner. */
   readonly runner: string
+  /** Sets the filter of system calls and becomes the command. */
+  readonly helper: string
 }
 
 /** Returns the stage of this version and makes it when it is not there: built beside, then renamed, so it is whole or absent. */
@@ -51,7 +53,13 @@ export function ensureStage(stages: string): Stage {
   }
   ownDirectory(directory, 0o755)
   const bin = join(directory, 'bin')
-  return { directory, bin, node: join(bin, 'node'), runner: join(directory, 'sandbox', 'runner', source.main) }
+  return {
+    directory,
+    bin,
+    node: join(bin, 'node'),
+    runner: join(directory, 'sandbox', 'runner', source.main),
+    helper: join(directory, HELPER),
+  }
 }
 
 /** Files of the runner, below `src`; it imports nothing else of ours. The stage has the same folders. */
@@ -99,23 +107,15 @@ function runnerFiles(rooms: string): string[] {
 }
 
 function build(part: string, source: Source): void {
-  const library = join(part, 'node_modules', LIBRARY)
-  const helper = join('vendor', 'seccomp', process.arch)
-  if (!existsSync(join(source.library, helper, 'apply-seccomp'))) {
+  const helper = join(source.library, 'vendor', 'seccomp', process.arch, HELPER)
+  if (!existsSync(helper)) {
     throw sandboxError(UNAVAILABLE.processor({ name: LIBRARY, processor: process.arch }))
   }
-  for (const directory of ['bin', ...FOLDERS].map((name) => join(part, name)).concat(join(library, helper)))
-    makeDirectory(directory, { mkdirSync, statSync })
+  for (const directory of ['bin', ...FOLDERS]) makeDirectory(join(part, directory), { mkdirSync, statSync })
   stageNode(join(part, 'bin', 'node'))
   for (const file of runnerFiles(source.rooms)) copyFileSync(join(source.rooms, file), join(part, file))
   writeFileSync(join(part, 'package.json'), '{"type":"module"}\n')
-  // The files of the library that the runner imports need nothing but node itself: its dependencies stay where they are.
-  copyFileSync(join(source.library, 'package.json'), join(library, 'package.json'))
-  cpSync(join(source.library, 'dist'), join(library, 'dist'), {
-    recursive: true,
-    filter: (path) => !/\.(?:d\.ts|map)$/.test(path),
-  })
-  copyFileSync(join(source.library, helper, 'apply-seccomp'), join(library, helper, 'apply-seccomp'))
+  copyFileSync(helper, join(part, HELPER))
   setModes(part)
 }
 

@@ -5,12 +5,8 @@ import { errorCode, type NexusError } from '../../../kernel/index.ts'
 import { sandboxError, UNAVAILABLE } from '../messages.ts'
 import type { LocalSettings } from './options.ts'
 
-/** Programs that the library calls, and packages of the same name on Debian, Fedora, Alpine and Arch alike. */
-const PROGRAMS = [
-  { name: 'bwrap', package: 'bubblewrap' },
-  { name: 'socat', package: 'socat' },
-  { name: 'rg', package: 'ripgrep' },
-] as const
+/** What confines commands; its package has the same name on Debian, Fedora, Alpine and Arch alike. */
+const PROGRAM = { name: 'bwrap', package: 'bubblewrap' } as const
 
 const INSTALLERS = [
   ['/usr/bin/apt-get', 'apt-get install -y'],
@@ -19,36 +15,22 @@ const INSTALLERS = [
   ['/usr/bin/pacman', 'pacman -S --noconfirm'],
 ] as const
 
-/** Absolute paths of the programs. */
-export interface Programs {
-  readonly bwrap: string
-  readonly ripgrep: string
-}
-
 /** Root may not become another user here, and commands never run as uid 0. */
 export function cannotDrop(step: string, cause: unknown): NexusError {
   return sandboxError(UNAVAILABLE.uid({ step, code: errorCode(cause) ?? 'unknown' }), cause)
 }
 
-/** Finds the programs; throws SANDBOX_UNAVAILABLE that names all missing ones and the command that installs them. */
-export function findPrograms(settings: Pick<LocalSettings, 'programDirectories' | 'isRoot'>): Programs {
+/** The path of bubblewrap; throws SANDBOX_UNAVAILABLE with the command that installs it. */
+export function findBwrap({
+  programDirectories,
+  isRoot,
+}: Pick<LocalSettings, 'programDirectories' | 'isRoot'>): string {
   if (process.platform !== 'linux') {
     throw sandboxError(UNAVAILABLE.system({ system: process.platform }))
   }
-  const found = PROGRAMS.map((program) => ({
-    ...program,
-    path: findProgram(program.name, settings.programDirectories),
-  }))
-  const missing = found.filter((program) => program.path === undefined)
-  if (missing.length > 0) {
-    const names = missing.map((program) =>
-      program.name === program.package ? program.name : `${program.package} (${program.name})`,
-    )
-    const packages = missing.map((program) => program.package)
-    throw sandboxError(UNAVAILABLE.programs(names, installCommand(packages, settings.isRoot)))
-  }
-  const path = (name: string): string => found.find((program) => program.name === name)?.path ?? ''
-  return { bwrap: path('bwrap'), ripgrep: path('rg') }
+  const path = findProgram(PROGRAM.name, programDirectories)
+  if (path !== undefined) return path
+  throw sandboxError(UNAVAILABLE.bwrap({ command: installCommand(PROGRAM.package, isRoot) }))
 }
 
 function findProgram(name: string, directories: readonly string[]): string | undefined {
@@ -66,9 +48,9 @@ export function isExecutable(path: string): boolean {
   }
 }
 
-function installCommand(packages: readonly string[], isRoot: boolean): string {
+function installCommand(name: string, isRoot: boolean): string {
   const installer = INSTALLERS.find(([path]) => existsSync(path))?.[1] ?? 'apt-get install -y'
-  return `${isRoot ? '' : 'sudo '}${installer} ${packages.join(' ')}`
+  return `${isRoot ? '' : 'sudo '}${installer} ${name}`
 }
 
 /** The error for a failed trial, with the setting that most likely causes it. */

@@ -1,97 +1,70 @@
-/** profile: the bubblewrap call for one command: the library's profile, checked, then made stricter. */
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { wrapCommandWithSandboxLinux } from '@anthropic-ai/sandbox-runtime/dist/sandbox/linux-sandbox-utils.js'
-import { type BwrapCall, type Option, parseBwrapLine } from './bwrap-line.ts'
-import type { CommandLimits, Mount, Policy, RunMessage, Seen } from './protocol.ts'
+/** profile: the arguments of bubblewrap for one command: a root that has only what is listed here. */
+import { lstatSync, readlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { CommandLimits, Policy, RunMessage } from './protocol.ts'
 
 /** Where every command finds its private temp. It lies on the disk, not in memory, and is removed after the command. */
-export const TEMP_PATH = '/tmp'
+const TEMP_PATH = '/tmp'
 
 /** Where bubblewrap reads the filter of system calls from. */
 export const FILTER_DESCRIPTOR = 4
 
-/** Makes the arguments for bubblewrap; wraps once per workspace and policy and reuses the result. */
-export class Profiles {
-  readonly #policy: Policy
-  readonly #cache = new Map<string, BwrapCall>()
+/** Settings of ssh that belong to no user inside, which ssh refuses to read. */
+const HIDDEN = ['/etc/ssh/ssh_config.d']
 
-  constructor(policy: Policy) {
-    this.#policy = policy
-  }
+/** One option of bubblewrap with its arguments, such as `['--bind', '/a', '/b']`. */
+type Option = readonly [name: string, ...args: string[]]
 
-  /** The arguments of one command: the cached profile with its private temp put in. */
-  async argumentsFor(run: Pick<RunMessage, 'workspace' | 'view' | 'readOnly'>, temp: string): Promise<string[]> {
-    const call = await this.#wrapped(run)
-    const options = call.options.map((option) => (isTempMount(option) ? ['--bind', temp, TEMP_PATH] : option))
-    return [...options.flat(), '--', ...call.command]
-  }
+type Mounted = Pick<RunMessage, 'workspace' | 'view' | 'readOnly'>
 
-  async #wrapped(run: Pick<RunMessage, 'workspace' | 'view' | 'readOnly'>): Promise<BwrapCall> {
-    // The library hides what lies in `/` entry by entry: a new entry needs a new profile.
-    const key = JSON.stringify([run.workspace, run.view, run.readOnly, readdirSync('/')])
-    const known = this.#cache.get(key)
-    if (known) return known
-    const { bwrap, ripgrep, readable, limits } = this.#policy
-    const line = await wrapCommandWithSandboxLinux({
-      command: entryScript(limits),
-      // With no proxy socket named, the network namespace stays empty: no proxy, no relay, no proxy variables.
-      needsNetworkRestriction: true,
-      readConfig: { denyOnly: ['/'], allowWithinDeny: [...readable] },
-      writeConfig: { allowOnly: [run.workspace.source], denyWithinAllow: [...run.readOnly] },
-      binShell: 'bash',
-      bwrapPath: bwrap,
-      ripgrepConfig: { command: ripgrep },
-    })
-    const call = harden(parseBwrapLine(line), run, limits)
-    if (this.#cache.size >= 64) this.#cache.clear()
-    this.#cache.set(key, call)
-    return call
-  }
+/** The arguments of one command, whose private temp is `temp`. */
+export function bwrapArguments({ helper, readable, limits }: Policy, run: Mounted, temp: string): string[] {
+  const options: readonly Option[] = [
+    ['--new-session'],
+    ['--die-with-parent'],
+    ['--unshare-user'],
+    ['--unshare-pid'],
+    ['--unshare-net'],
+    ['--unshare-ipc'],
+    ['--unshare-uts'],
+    ['--unshare-cgroup-try'],
+    ['--hostname', 'sandbox'],
+    ['--cap-drop', 'ALL'],
+    ['--add-seccomp-fd', String(FILTER_DESCRIPTOR)],
+    // Without it the helper lets commands make namespaces.
+    ['--setenv', 'SRT_ALLOW_NESTED_USERNS', '0'],
+    ['--bind', temp, TEMP_PATH],
+    ['--ro-bind-try', '/sys', '/sys'],
+    ...readable.map(readOption),
+    ...HIDDEN.filter(isThere).map((path): Option => ['--tmpfs', path]),
+    ['--dev', '/dev'],
+    ['--size', String(limits.sharedMemoryBytes)],
+    ['--tmpfs', '/dev/shm'],
+    ['--proc', '/proc'],
+    // The settings of the kernel are the host's.
+    ['--ro-bind', '/proc/sys', '/proc/sys'],
+    ...mountsOf(run),
+    // What is empty lies in memory; read-only, it cannot be filled.
+    ...['/', '/dev', ...HIDDEN.filter(isThere)].map((path): Option => ['--remount-ro', path]),
+  ]
+  return [...options.flat(), '--', helper, '/bin/bash', '-c', entryScript(limits)]
 }
 
-function isTempMount(option: Option): boolean {
-  return option[0] === '--tmpfs' && option[1] === TEMP_PATH
+/** `/bin` is often a link. */
+function readOption(path: string): Option {
+  return lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path]
 }
 
-/** Adds what the library leaves open: keyrings, /proc/sys, ipc, uts and cgroup namespaces, writable memory file systems. */
-function harden(
-  call: BwrapCall,
-  { workspace, view }: Pick<RunMessage, 'workspace' | 'view'>,
-  limits: CommandLimits,
-): BwrapCall {
-  const moved = workspace.source !== workspace.path
-  // In the user's own directory another command could exchange a place before it is mounted.
-  if (view && !moved) throw new Error('only a mirror can be mounted in parts')
-  const kept = moved
-    ? call.options.filter(([name, source]) => name !== '--bind' || source !== workspace.source)
-    : call.options
-  if (moved && kept.length === call.options.length) throw new Error('bwrap line changed: the workspace is not bound')
-  const emptied = kept.flatMap(([name, path]) =>
-    name === '--tmpfs' && path !== undefined && path !== TEMP_PATH ? [path] : [],
-  )
-  return {
-    ...call,
-    options: [
-      ...kept,
-      ['--add-seccomp-fd', String(FILTER_DESCRIPTOR)],
-      ['--unshare-ipc'],
-      ['--unshare-uts'],
-      ['--hostname', 'sandbox'],
-      ['--unshare-cgroup-try'],
-      ['--ro-bind', '/proc/sys', '/proc/sys'],
-      ['--size', String(limits.sharedMemoryBytes)],
-      ['--tmpfs', '/dev/shm'],
-      ...(moved ? mountsOf(workspace, view) : []),
-      // A hidden directory is an empty file system in memory; read-only, it cannot be filled.
-      ...[...new Set(emptied), '/dev'].map((path): Option => ['--remount-ro', path]),
-    ],
-  }
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 /** A workspace as a command sees it: whole, or in parts. Later mounts cover earlier ones; what is empty becomes read-only when all are made. */
-function mountsOf(workspace: Mount, view: readonly Seen[] = [{ path: '', as: 'write' }]): Option[] {
-  const mounts = view.map(({ path, as }): Option => {
+function mountsOf({ workspace, view, readOnly }: Mounted): Option[] {
+  // In the user's own directory another command could exchange a place before it is mounted.
+  if (view && workspace.source === workspace.path) throw new Error('only a mirror can be mounted in parts')
+  const seen = view ?? [{ path: '', as: 'write' }]
+  const mounts = seen.map(({ path, as }): Option => {
     const [source, target] = [join(workspace.source, path), join(workspace.path, path)]
     if (as === 'empty') return ['--tmpfs', target]
     // When it vanished meanwhile, the empty directory of the mirror is seen.
@@ -99,8 +72,22 @@ function mountsOf(workspace: Mount, view: readonly Seen[] = [{ path: '', as: 'wr
     if (as === 'closed') return ['--ro-bind', '/dev/null', target]
     return [as === 'write' ? '--bind' : '--ro-bind', source, target]
   })
-  const empty = view.filter(({ as }) => as === 'empty')
-  return [...mounts, ...empty.map(({ path }): Option => ['--remount-ro', join(workspace.path, path)])]
+  const empty = seen.filter(({ as }) => as === 'empty')
+  return [
+    ...mounts,
+    ...empty.map(({ path }): Option => ['--remount-ro', join(workspace.path, path)]),
+    // A directory that is a mount cannot be renamed with what is protected in it.
+    ...above(readOnly, workspace.path).map((path): Option => ['--bind', path, path]),
+    ...readOnly.map((path): Option => ['--ro-bind', path, path]),
+  ]
+}
+
+/** Directories between a workspace and places in it, the outermost first. */
+function above(places: readonly string[], workspace: string): string[] {
+  const directories = new Set<string>()
+  for (const place of places)
+    for (let at = dirname(place); at.length > workspace.length; at = dirname(at)) directories.add(at)
+  return [...directories].toSorted()
 }
 
 /**

@@ -16,9 +16,10 @@ export interface CommandLimits {
 
 /** The policy of one runner, fixed for its life. */
 export interface Policy {
-  /** Absolute paths of the programs the library needs. */
+  /** Absolute path of bubblewrap. */
   readonly bwrap: string
-  readonly ripgrep: string
+  /** Absolute path of the program that sets the filter of system calls and becomes the command. */
+  readonly helper: string
   /** Paths that commands may read, besides their workspace and temp. */
   readonly readable: readonly string[]
   /** A directory of the runner's own; it and everything in it is removed when the runner ends. */

@@ -4,7 +4,7 @@ import { type Guarded, removeAppeared } from '../guard/clean.ts'
 import { hasJournals, writeJournal } from '../guard/journal.ts'
 import { type Running, startCommand } from './command.ts'
 import { PipePool } from './pipes.ts'
-import { Profiles } from './profile.ts'
+import { bwrapArguments } from './profile.ts'
 import type { EndMessage, FromRunner, Policy, RunMessage, ToRunner } from './protocol.ts'
 import { createTemp, listHome, tryRemoveTree } from './temp.ts'
 
@@ -17,7 +17,7 @@ export class Runner {
   readonly #cancelled = new Set<number>()
   /** Commands with all that belongs to them, to the last step. */
   readonly #under = new Set<Promise<unknown>>()
-  #policy: { readonly policy: Policy; readonly profiles: Profiles; readonly pipes: PipePool } | undefined
+  #policy: { readonly policy: Policy; readonly pipes: PipePool } | undefined
   #isClosing = false
 
   receive(message: ToRunner): void {
@@ -39,7 +39,7 @@ export class Runner {
 
   /** Takes the policy and proves it: a real command under the real profile must begin and end well. */
   async #configure(policy: Policy): Promise<void> {
-    this.#policy = { policy, profiles: new Profiles(policy), pipes: new PipePool(policy.liveDirectory) }
+    this.#policy = { policy, pipes: new PipePool(policy.liveDirectory) }
     const workspace = createTemp(policy.liveDirectory)
     try {
       const end = await this.#confine(trial(workspace))
@@ -81,10 +81,10 @@ export class Runner {
 
   async #confine(run: RunMessage): Promise<EndMessage> {
     if (!this.#policy) throw new Error('the runner has no policy yet')
-    const { policy, profiles, pipes } = this.#policy
+    const { policy, pipes } = this.#policy
     const temp = createTemp(policy.liveDirectory)
     try {
-      const args = await profiles.argumentsFor(run, temp)
+      const args = bwrapArguments(policy, run, temp)
       const open = await pipes.open()
       if (this.#isClosing) throw new Error('the runner is ending')
       const command = startCommand(policy.bwrap, args, { run, send, pipes: open })
