@@ -1,9 +1,8 @@
 /** child-request: what a request for a child agent has beyond its parent. Decisions do not rest on it: ceilings hold anyway. Pure. */
-import { type Groups, leavesOf } from './groups.ts'
+import { type Groups, leavesOf, toolCovered } from './groups.ts'
 import { combineLimits } from './limits.ts'
 import type { PermissionDelta, ToolPermission } from '../kernel/index.ts'
 import { LEVELS, type Permissions, toolPermission } from './permissions.ts'
-import { toolCovered } from './tool-entries.ts'
 
 /** Why a child may not have what was asked for it. */
 export type Excess =

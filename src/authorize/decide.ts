@@ -8,12 +8,11 @@ import {
   type Tool,
   toSafeLine,
 } from '../kernel/index.ts'
-import { GROUPS } from './groups.ts'
+import { GROUPS, toolCovered } from './groups.ts'
 import { combineLimits } from './limits.ts'
 import { MESSAGES } from './messages.ts'
 import { ALIASES, toPolicyName } from './names.ts'
 import { type PolicyRules, rulesOfTool } from './policy.ts'
-import { toolCovered } from './tool-entries.ts'
 
 /** Everything a decision may depend on. */
 export interface DecideInput {

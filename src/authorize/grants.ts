@@ -1,13 +1,12 @@
 /** grants: permissions as layers of a decision: those of the agent itself, and the ceilings of it and its ancestors. Pure. */
 import type { Call, CallLimits, Ruling, Tool, ToolPermission } from '../kernel/index.ts'
 import type { Layer } from './decide.ts'
-import type { Groups } from './groups.ts'
+import { type Groups, needsNetwork, oncePerTool, toolCovered } from './groups.ts'
 import { combineLimits } from './limits.ts'
 import { MESSAGES } from './messages.ts'
 import { toPolicyName } from './names.ts'
 import { type Permissions, toolPermission } from './permissions.ts'
 import { type PolicyRules, rulesOfTool } from './policy.ts'
-import { needsNetwork, oncePerTool, toolCovered } from './tool-entries.ts'
 
 /** Tools that a trusted agent confirms. Source: contracts §1.7; decisions, "presets". */
 const DESTRUCTIVE: readonly string[] = [

@@ -1,12 +1,11 @@
 /** authorize: may this call run? Policy and trust in, one decision and its explanation out; pure. */
 export { exceeds, type Excess } from './child-request.ts'
 export { decide, type DecideInput, type Layer, type SkillInUse, untrustedWorkspace } from './decide.ts'
-export { explain, type Explanation, explanationLines } from './explain.ts'
+export { explain, type Explanation, explanationLines, type PermissionLine, permissionLines } from './explain.ts'
 export { type Ceiling, ceilingLayers, grantsLayer, noGrants } from './grants.ts'
-export { GROUPS, type Profile, PROFILE_NAMES, PROFILES } from './groups.ts'
+export { GROUPS, type Profile, PROFILE_NAMES, PROFILES, toolCovered } from './groups.ts'
 export { ALIASES } from './names.ts'
 export { coversCommand, shownCall, shownCommand, type ShownCommand } from './remembered.ts'
-export { type PermissionLine, permissionLines } from './permission-lines.ts'
 export {
   applyDelta,
   DEFAULT_PRESET,
@@ -17,12 +16,11 @@ export {
 } from './permissions.ts'
 export { checkToolNames, parsePolicy, type PolicyInput, type PolicyPlace } from './parse-policy.ts'
 export { type Shadow, withShadow } from './shadow.ts'
-export { toolCovered } from './tool-entries.ts'
 export {
   allowsGroup,
   decideByPolicy,
   deniedCapabilities,
   namesTool,
-  toolGroupRule,
   type PolicyRules,
+  toolGroupRule,
 } from './policy.ts'

@@ -1,7 +1,6 @@
 /** permissions: what an agent may do, by preset and what differs from it. Plain data that survives save and restore unchanged. Pure. */
-import { toolCovered } from './tool-entries.ts'
+import { toolCovered, type Groups } from './groups.ts'
 import type { PermissionDelta, PresetInput, ToolPermission } from '../kernel/index.ts'
-import type { Groups } from './groups.ts'
 
 /** From narrow to wide. Source: contracts §1.7. */
 export const LEVELS = ['sandboxed', 'trusted', 'yolo'] as const

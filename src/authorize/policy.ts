@@ -1,8 +1,17 @@
 import type { CallLimits, Ruling, Tool } from '../kernel/index.ts'
-import { GROUPS, type Groups, isGroup, leavesOf, type Profile, PROFILES, toGroupName } from './groups.ts'
+import {
+  GROUPS,
+  type Groups,
+  isGroup,
+  leavesOf,
+  type Profile,
+  PROFILES,
+  toGroupName,
+  needsNetwork,
+  oncePerTool,
+} from './groups.ts'
 import { MESSAGES } from './messages.ts'
 import { ALIASES, entryCovers, entryCoversCapability, hasWildcard, toPolicyName } from './names.ts'
-import { needsNetwork, oncePerTool } from './tool-entries.ts'
 
 /** The tools part of an agent's configuration. Names and groups; deny wins over ask, ask over allow. Source: seed 001 §4. */
 export interface PolicyRules {

@@ -1,6 +1,6 @@
 /** definitions: a tool as others are shown it, in four forms from one source. */
 import type { JsonSchema, JsonValue, Tool } from '../kernel/index.ts'
-import type { WireNames } from './wire-names.ts'
+import type { WireNames } from './names.ts'
 
 /** All forms but `json` have wire names; `mcp` keeps the policy name where MCP clients accept it. */
 export interface DefinitionForms {

@@ -21,13 +21,19 @@ export { namesDirectory, provideCommands } from './builtin/skill-commands.ts'
 export { createSkillVariables, type SkillEntryValues, type SkillVariables } from './builtin/skill-variables.ts'
 export { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 export { defineTool, type StandardSchema } from './define.ts'
-export { type Envelope, toEnvelope } from './edge/envelope.ts'
+export {
+  type Envelope,
+  toEnvelope,
+  toOutcome,
+  toOutputOrError,
+  toStatusResult,
+  toSuccessOutputError,
+} from './edge/shapes.ts'
 export { toModelText } from './edge/model-text.ts'
-export { toOutcome, toOutputOrError, toStatusResult, toSuccessOutputError } from './edge/shapes.ts'
 export type { DefinitionForms } from './definitions.ts'
 export { argumentsFailure, type ExecuteOptions, executeTool, runTool, withNotes } from './execute.ts'
 export { toFailure } from './failure.ts'
-export { serverTool, toolNameProblem } from './names.ts'
+export { createWireNames, serverTool, toolNameProblem, toWireName } from './names.ts'
 export { isFileTool } from './file-access/at-path.ts'
 export { decidePath } from './path-decision.ts'
 export { createRegistry, type Registry, type ToolFactory } from './registry.ts'
@@ -47,5 +53,4 @@ export {
   type WebSettings,
   WORKSPACE,
 } from './services.ts'
-export { createWireNames, toWireName } from './wire-names.ts'
 export { OUTPUT_KEEPER, type OutputKeeper, type SavedOutput } from './saved-output.ts'

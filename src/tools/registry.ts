@@ -1,8 +1,7 @@
 import { type Diagnostic, errorMessage, isJsonObject, type Services, type Tool, toSafeLine } from '../kernel/index.ts'
 import { type DefinitionForms, toDefinition } from './definitions.ts'
-import { toolNameProblem } from './names.ts'
+import { toolNameProblem, createWireNames, type WireNames } from './names.ts'
 import { type Message, TOOLS } from './messages.ts'
-import { createWireNames, type WireNames } from './wire-names.ts'
 
 /** Makes a tool from an agent's services. Called at most once per registration. */
 export type ToolFactory = (services: Services) => Tool

@@ -13,7 +13,7 @@ import {
   PROFILE_NAMES,
 } from '../../src/authorize/index.ts'
 import type { Decision, PermissionDelta, ToolPermission } from '../../src/kernel/index.ts'
-import { toolCovered } from '../../src/authorize/tool-entries.ts'
+import { toolCovered } from '../../src/authorize/groups.ts'
 import { ceilingOf, decideFor, preset, SHIPPED } from './permission-rig.ts'
 import { rulesOf, toolNamed } from './sample.ts'
 

@@ -6,7 +6,6 @@ import { shownName, shownText } from './shown-text.ts'
 const SCHEME = 'skill://'
 const FILE = `/${SKILL_FILE}`
 
-/** What addresses mean. */
 export interface Addresses {
   /** Copies that are trusted and meant for this agent, by the keys of their addresses. */
   readonly copies: ReadonlyMap<string, Copy>
@@ -56,9 +55,9 @@ export function toSkillUri(address: string): string {
 }
 
 function escaped(part: string): string {
-  // Of a name that is all dots nothing else would be escaped.
+  // In a name that is all dots nothing else would be escaped.
   if (/^\.+$/.test(part)) return part.replaceAll('.', '%2E')
-  // What a URI shows as it is: letters and digits of all scripts, so that a model can read it, and no separators.
+  // A URI shows these as they are: letters and digits of all scripts, so that a model can read it, and no separators.
   return part.replace(/[^\p{L}\p{M}\p{N}_.~:-]/gu, (character) => encodeURIComponent(character))
 }
 
@@ -74,7 +73,7 @@ export function fromSkillUri(text: string): string | undefined {
   }
 }
 
-/** What a text may mean, the first that means something counts: a location is an address, and `$name` may be a name itself. */
+/** The first reading that leads to a skill counts: a location is an address, and `$name` may be a name itself. */
 export function readingsOf(text: string): readonly string[] {
   const plain = text.trim()
   const address = fromSkillUri(plain)

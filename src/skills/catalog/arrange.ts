@@ -1,7 +1,6 @@
 import { compareUtf8, type Gated, type HeldSkill, type Skill } from '../../kernel/index.ts'
 import type { ShadowedSkill } from './catalog.ts'
-import { canYield, type CopiesByName, type Copy, isReady, keyOf, takesPart } from './copy.ts'
-import { compareCopies } from './precedence.ts'
+import { canYield, type CopiesByName, type Copy, isReady, keyOf, takesPart, compareCopies } from './copy.ts'
 
 /** Every copy in one of the lists, which are in order of names. */
 export interface Arranged {

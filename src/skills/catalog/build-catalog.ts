@@ -1,14 +1,12 @@
-import { type Diagnostic, type Gated, type InvalidSkill, type Skill } from '../../kernel/index.ts'
+import type { Diagnostic, Gated, InvalidSkill, Skill } from '../../kernel/index.ts'
 import { addressesIn, ownAddress, readingsOf } from './address.ts'
 import { arrange, type IsSame, type SkippedCopy } from './arrange.ts'
 import type { Catalog } from './catalog.ts'
-import { type Copy, isReady, takesPart, toKey } from './copy.ts'
+import { type Copy, isReady, takesPart, toKey, compareOrigins } from './copy.ts'
 import { MESSAGES } from './messages.ts'
-import { compareOrigins } from './precedence.ts'
 import { shownName, shownText } from './shown-text.ts'
 import { versionOf } from './snapshot.ts'
 
-/** What discovery and gating found. */
 export interface CatalogParts {
   readonly gated: Gated
   readonly invalid?: readonly InvalidSkill[]

@@ -32,7 +32,7 @@ export interface Catalog {
   find(nameOrAddress: string): Skill | undefined
   /** The address of one copy: `source/name`, and `source/name~2` for the second copy of that name in one source. */
   addressOf(skill: Skill): string
-  /** What `find` finds a ready copy by: its shown name when that means this copy, else its address. */
+  /** The name by which `find` finds a ready copy: its shown name when that means this copy, else its address. */
   callName(skill: Skill): string
 }
 

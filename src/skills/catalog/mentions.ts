@@ -3,7 +3,6 @@ import type { Catalog } from './catalog.ts'
 import { MESSAGES } from './messages.ts'
 import { shownName, shownText } from './shown-text.ts'
 
-/** What a message says about skills with `$skill-name`. */
 export interface Mentions {
   /** Each skill once, in the order of the text; at most 8. */
   readonly skills: readonly Skill[]
@@ -12,7 +11,7 @@ export interface Mentions {
 }
 
 export interface MentionProblem {
-  /** As it was written, without the `$`. */
+  /** Without the `$`. */
   readonly name: string
   /** Why it leads nowhere, with the fix. */
   readonly text: string
@@ -62,7 +61,7 @@ export function mentions(text: string, catalog: Catalog): Mentions {
   return { skills: [...skills.values()], problems: [...problems.values(), ...tooMany([...beyond])] }
 }
 
-/** What `$pdf.` or `$pdf:` may mean: a sentence goes on after a name, and a name may hold such a sign. */
+/** A sentence goes on after a name, and a name may hold such a sign. */
 function readings(written: string): readonly string[] {
   const bare = bareName(written)
   const beforeSign = bare.replace(/[.:].*$/, '')

@@ -1,7 +1,6 @@
 import { commandFix, type ProposedCommand, toSafeLine } from '../../kernel/index.ts'
 import type { OverBudget } from './catalog.ts'
 
-/** What the catalog says about one name. */
 interface LowerCopy {
   readonly name: string
   /** Source of the better copy, and its SKILL.md. */

@@ -51,12 +51,12 @@ export function estimateTokens(text: string): number {
   return Math.ceil(quartersOf(text) / 4)
 }
 
-/** What a text costs: code points, and tokens as `estimateTokens` counts them. */
+/** Code points, and tokens as `estimateTokens` counts them. */
 export function measure(text: string): { readonly characters: number; readonly tokens: number } {
   return { characters: countPoints(text), tokens: estimateTokens(text) }
 }
 
-/** What `estimateTokens` says about the line of a skill that the index shows whole, without making that line. */
+/** The `estimateTokens` of the line of a skill that the index shows whole, without making that line. */
 export function estimateLine(name: string, description: string): number {
   return Math.ceil((SHOWN_WHOLE + quartersOf(name) + quartersOf(description)) / 4)
 }

@@ -15,7 +15,7 @@ export interface SkillMatches {
 export interface SkillSearch {
   /** `limit` defaults to 10. The same list and query give the same answer, whatever the list's order. */
   find(query: string, options?: { readonly limit?: number }): Promise<SkillMatches>
-  /** What loads a skill that was found. */
+  /** The name that loads a skill that was found. */
   readonly callName: (skill: Skill) => string
 }
 
@@ -28,7 +28,7 @@ interface Entry {
 }
 
 interface Index {
-  /** What is searched, by id. */
+  /** By id. */
   readonly skills: readonly Skill[]
   readonly ranked: MiniSearch<Entry>
   readonly words: ReadonlySet<string>
@@ -40,7 +40,7 @@ const FIELDS = ['name', 'tags', 'description'] as const
 /** A word in the name says more than one in a tag, and that more than one in the description. */
 const BOOST = { name: 5, tags: 2, description: 1 }
 const DEFAULT_LIMIT = 10
-/** What is searched of one skill, in UTF-16 units: enough for every valid one, bounded for a hostile one. */
+/** In UTF-16 units: enough for every valid one, bounded for a hostile one. */
 const MAX_UNITS = { name: 256, tags: 1024, description: 2048 }
 const MAX_QUERY_UNITS = 500
 const MAX_QUERY_WORDS = 16
@@ -55,7 +55,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 export interface SkillSearchOptions {
   /** False for a skill that is not to be found. Asked by the first `find`. */
   readonly isFound?: (skill: Skill) => boolean
-  /** As `Catalog.callName`; default the shown name. */
+  /** Default the shown name. */
   readonly callName?: (skill: Skill) => string
 }
 

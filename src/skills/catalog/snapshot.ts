@@ -74,7 +74,7 @@ export interface SnapshotDiff {
   readonly changed: readonly string[]
 }
 
-/** What changed for a session between two snapshots. All lists are empty exactly when the versions are equal. */
+/** All lists are empty exactly when the versions are equal. */
 export function diffSnapshots(
   before: Pick<CatalogSnapshot, 'skills'>,
   now: Pick<CatalogSnapshot, 'skills'>,

@@ -15,7 +15,6 @@ import { MESSAGES } from './messages.ts'
 import { findMissing } from './missing.ts'
 import { aboutReady } from './ready.ts'
 
-/** What became of one copy of a skill, and why. */
 export interface CopyDiagnosis {
   readonly name: string
   readonly address: string
@@ -31,7 +30,6 @@ export interface CopyDiagnosis {
 /** The one answer about a name. */
 export interface Diagnosis {
   readonly name: string
-  /** Of the copy that the name means. */
   readonly verdict: Verdict
   readonly copies: readonly Omit<CopyDiagnosis, 'findings'>[]
   /** At least one; the first is the answer, the others are about it, then about other copies. */
@@ -76,7 +74,6 @@ function besides({ verdict, findings }: CopyDiagnosis): readonly Finding[] {
   return findings.map((each) => (each.severity === 'error' ? { ...each, severity: 'warning' } : each))
 }
 
-/** What became of one copy that can be read. */
 export function diagnoseCopy(skill: Skill, facts: Facts): CopyDiagnosis {
   const { catalog, examined } = facts
   const copy = { name: shownName(skill), address: catalog.addressOf(skill), file: skill.file }
@@ -133,7 +130,7 @@ function shadowed(skill: Skill, by: Skill, { catalog, paths = WHOLE_PATHS }: Fac
   return finding('shadowed', 'error', { path: file, ...words })
 }
 
-/** What was asked for is the address of another skill. */
+/** The asked text is the address of another skill. */
 function lookAlike(skill: Skill, catalog: Catalog): Finding {
   const words = MESSAGES['name-like-address'](catalog.addressOf(skill))
   return finding('name-like-address', 'info', { path: skill.file, ...words })

@@ -3,7 +3,6 @@ import type { ProposedCommand, Skill } from '../../kernel/index.ts'
 
 /** The facts of a diagnosis. Everything but the catalog may be absent: then no finding is about it. */
 export interface Facts {
-  /** Of the agent that is asked about. */
   readonly catalog: Catalog
   readonly agentId?: string
   /** False when policy leaves the agent no tool that loads skills. */

@@ -1,7 +1,7 @@
 import { type Diagnostic, toSafeLine } from '../../kernel/index.ts'
 
 /**
- * What became of a skill. `ready`: offered, whether the prompt names it or not. `unloadable`: offered, but loading it fails. `invalid`: its
+ * `ready`: offered, whether the prompt names it or not. `unloadable`: offered, but loading it fails. `invalid`: its
  * SKILL.md cannot be read. `missing`: nothing has that name.
  */
 export type Verdict = 'ready' | 'unloadable' | 'held' | 'shadowed' | 'invalid' | 'missing'
@@ -13,7 +13,6 @@ export interface Finding extends Omit<Diagnostic, 'path' | 'fix'> {
   readonly fix: string
   /** Arguments of the `nexus` command that is proposed. */
   readonly command?: readonly string[]
-  /** What is missing, as in `HeldReason`. */
   readonly missing?: readonly string[]
   /** The reason of the gate in its own words. Source: seed 001. */
   readonly reason?: string
@@ -37,7 +36,7 @@ export function finding(
   }
 }
 
-/** What `nexus skills validate` can fix by itself, and the option for it. */
+/** The option of `nexus skills validate` that fixes it. */
 const FIXABLE: ReadonlyMap<string, '--fix' | '--fix-encoding'> = new Map([
   ['yaml-repaired', '--fix'],
   ['key-spelling', '--fix'],
@@ -53,7 +52,6 @@ export function fixOption({ code, edit }: Diagnostic): '--fix' | '--fix-encoding
   return FIXABLE.get(code) ?? (edit && '--fix')
 }
 
-/** What a parser or a source found, as a finding. */
 export function fromDiagnostic(diagnostic: Diagnostic): Finding {
   const { code, severity, ...rest } = diagnostic
   const { fix, path } = rest

@@ -1,17 +1,16 @@
 import { everyCopy, shownName } from '../catalog/index.ts'
 import { type Diagnostic, nameKey, nearest, SKILL_FILE, skillAddress } from '../../kernel/index.ts'
-import { type Facts, WHOLE_PATHS } from './facts.ts'
+import { type Facts, WHOLE_PATHS, type Paths, type SearchedRoot, type StrayFile } from './facts.ts'
 import { type Finding, finding, fromDiagnostic } from './finding.ts'
 import { lastPart, MESSAGES } from './messages.ts'
-import { misplaced } from './misplaced.ts'
+import { basename, dirname } from 'node:path'
 
-/** What may hide a skill of any name: limits that ended a search, and directories that could not be searched. */
+/** These may hide a skill of any name: limits that ended a search, and directories that could not be searched. */
 const LIMITS = ['depth-limit', 'directory-limit', 'skill-limit']
 const NOT_SEARCHED = [
   ...['root-required', 'root-not-directory', 'root-unreadable', 'root-outside', 'root-vanished', 'root-is-skill'],
   ...['directory-unreadable', 'link-outside', 'source-failed'],
 ]
-/** What hides only a skill of that name. */
 const OF_ONE_NAME = ['directory-vanished', 'name-encoding', 'link-broken']
 const MAX_LISTED = 20
 const MAX_ALIKE = 5
@@ -121,4 +120,41 @@ function placeOf(
     path,
     problem: found.code === 'root-missing' || found.code === 'root-required' ? 'does not exist' : found.code,
   }
+}
+
+/** Where a misplaced skill is, why it is not found there, and the command that moves it. */
+export function misplaced(
+  asked: string,
+  stray: StrayFile,
+  { roots, paths: { shown, typed } }: { readonly roots: readonly SearchedRoot[]; readonly paths: Paths },
+): Finding {
+  const { file, why, inside } = stray
+  const directory = dirname(file)
+  const root = rootFor(stray, roots)
+  const name = nameFor(asked, directory)
+  if (why === 'no-skill-file') {
+    return finding('no-skill-file', 'error', { path: file, ...MESSAGES['no-skill-file']({ file: shown(file), name }) })
+  }
+  const kind = why === 'below-skill' && inside === root ? 'below-root-skill' : why
+  const words = MESSAGES['wrong-place'][kind]({
+    ...{ file: typed(file), directory: typed(directory), root: typed(root), target: `${typed(root)}/${name}`, name },
+    inside: shown(inside ?? directory),
+    above: typed(directory.slice(0, directory.lastIndexOf('/skills/')) || '/'),
+    isAboveRoot: root.startsWith(`${directory}/`),
+  })
+  return finding('wrong-place', 'error', { path: file, ...words })
+}
+
+/** The root around it; for what is in none, the workspace's, and the user's own for what is elsewhere. */
+function rootFor({ file, why }: StrayFile, roots: readonly SearchedRoot[]): string {
+  const around = roots.find(({ path }) => file.startsWith(`${path}/`))
+  const own = why === 'elsewhere' ? roots.find(({ source }) => source === 'local') : undefined
+  return (around ?? own ?? roots[0])?.path ?? 'skills'
+}
+
+/** The name that was asked for where a directory can have it. */
+function nameFor(asked: string, directory: string): string {
+  const name = lastPart(asked.replace(/^\$/, '').replace(/\/(?:SKILL\.md)?$/i, ''))
+  if (/^[\p{L}\p{N}][\p{L}\p{N}._-]*$/u.test(name)) return name.replace(/\.(?:md|markdown|zip|skill)$/i, '')
+  return basename(directory).replace(/^\.+/, '') || 'my-skill'
 }

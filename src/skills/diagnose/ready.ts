@@ -109,7 +109,7 @@ function inSession(skill: Skill, { catalog, snapshot, loaded }: Facts): readonly
   const stale = (severity: Finding['severity'], said: Pick<Finding, 'message' | 'fix'>): readonly Finding[] => [
     finding('stale-session', severity, { path: skill.file, ...said }),
   ]
-  // What it loaded counts, also when it came after the turn began.
+  // A loaded skill counts, also when it came after the turn began.
   const files = loaded?.get(catalog.addressOf(skill))
   if (files !== undefined) return files === 'same' ? [] : stale('info', words.loaded())
   if (!known) return stale('error', words.added())

@@ -1,8 +1,7 @@
 import type { Gated, HeldSkill, InvalidSkill, Skill, TargetFacts } from '../../kernel/index.ts'
 import { unmetRequirements } from './needs.ts'
-import { prepare } from './prepare.ts'
+import { prepare, type GateRules } from './prepare.ts'
 import { reasonFor } from './reasons.ts'
-import type { GateRules } from './rules.ts'
 
 /**
  * Sorts skills into those that can run on the target and those that are held, each with every reason. Each skill is in exactly one

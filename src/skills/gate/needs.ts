@@ -1,6 +1,15 @@
-import { type HeldCode, nameKey, type Skill, skillAddress, toOsName } from '../../kernel/index.ts'
+import {
+  type HeldCode,
+  nameKey,
+  type Skill,
+  skillAddress,
+  toOsName,
+  CLIENT_BLOCKS,
+  isJsonObject,
+  type JsonValue,
+  ownValue,
+} from '../../kernel/index.ts'
 import { brokenParts, entryOf, type GateContext, isEnvName, settingAt, switchOf } from './prepare.ts'
-import { toolGroupsOf } from './tool-groups.ts'
 
 /** A requirement of a skill that the target or the rules do not meet. `reasons.ts` has the words for it. */
 export interface Unmet {
@@ -59,7 +68,7 @@ function missingVariables(skill: Skill, context: GateContext): ReadonlySet<strin
   return new Set(names.filter((name) => !hasEnv(skill, name, context)))
 }
 
-/** Of `requires.config`, and every other part of its entry that cannot be resolved. Source: decisions, "an unset `${ENV}` holds that entry". */
+/** Settings of `requires.config`, and other parts of its entry that cannot be resolved. Source: decisions, "an unset `${ENV}` holds that entry". */
 function missingSettings(skill: Skill, context: GateContext, variables: ReadonlySet<string>): ReadonlySet<string> {
   if (!context.hasBroken && skill.metadata.requires.config.length === 0) return NONE
   const unset = skill.metadata.requires.config.filter((path) => path === '' || !context.rules.configTruthy(path))
@@ -82,4 +91,24 @@ function isGiven(skill: Skill, name: string, context: GateContext): boolean {
   const entry = entryOf(skill, context)
   if (!entry || context.rules.refusedVariable?.(name) !== undefined) return false
   return entry.env.has(name) || (entry.hasApiKey && skill.metadata.primaryEnv === name)
+}
+
+/** The tool groups a skill says it needs: `metadata.toolGroups`, a list or a comma string. Source: contracts §2.1. */
+export function toolGroupsOf(skill: Pick<Skill, 'frontmatter'>): readonly string[] {
+  const metadata = ownValue(skill.frontmatter, 'metadata')
+  if (!isJsonObject(metadata)) return []
+  for (const block of [metadata, ...CLIENT_BLOCKS.map((name) => ownValue(metadata, name))]) {
+    const groups = isJsonObject(block) ? toNames(ownValue(block, 'toolGroups')) : []
+    if (groups.length > 0) return groups
+  }
+  return []
+}
+
+function toNames(value: JsonValue | undefined): readonly string[] {
+  const parts = typeof value === 'string' ? value.split(',') : value
+  if (!Array.isArray(parts)) return []
+  return (parts as readonly JsonValue[])
+    .filter((part) => typeof part === 'string')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
 }

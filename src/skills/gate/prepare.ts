@@ -9,7 +9,6 @@ import {
   trustedNames,
   VARIABLE_NAME,
 } from '../../kernel/index.ts'
-import type { EntryRules, GateRules } from './rules.ts'
 
 /** Keys of a setting. */
 export type Setting = readonly (string | number)[]
@@ -91,7 +90,7 @@ export function entryOf(skill: Skill, context: GateContext): EntryRules | undefi
   return entries.size > 0 && skill.origin.trusted ? entries.get(entryKey(skill, context)) : undefined
 }
 
-/** What of the skill's entry is configured and cannot be resolved: `apiKey`, `env.NAME`, `config.…`. */
+/** Parts of the skill's entry that cannot be resolved: `apiKey`, `env.NAME`, `config.…`. */
 export function brokenParts(skill: Skill, context: GateContext): readonly string[] {
   return context.hasBroken ? [...(entryOf(skill, context)?.broken?.keys() ?? [])] : []
 }
@@ -112,3 +111,36 @@ export function isBinName(name: string): boolean {
 export function isEnvName(name: string): boolean {
   return VARIABLE_NAME.test(name)
 }
+
+/** An entry under `skills.entries.<key>`: names, never values. */
+export interface EntryRules {
+  /** `false` holds the skill, whatever its source; absent and `true` change nothing. */
+  readonly enabled?: boolean
+  /** True when an `apiKey` is configured; it gives the skill's `primaryEnv` a value, and no other variable. */
+  readonly hasApiKey: boolean
+  /** Names of the variables that `env:` would give to the skill's commands. */
+  readonly env: ReadonlySet<string>
+  /** Settings that cannot be read, by `apiKey`, `env.NAME` or `config.…`: the reference, what is wrong with it, and the fix. It holds the skill. */
+  readonly broken?: ReadonlyMap<string, string>
+}
+
+/** The part of the configuration that gating reads. */
+export interface GateRules {
+  /** By configuration key: `skillKey` of a trusted skill, else its name. */
+  readonly entries: ReadonlyMap<string, EntryRules>
+  /** Names that are switched off (`disabled_skills`). */
+  readonly disabledSkills: readonly string[]
+  /** An agent's `skills:`: absent = all, a list = only these names or `source/name` addresses, `[]` = none. */
+  readonly allowList?: readonly string[]
+  /** True when the configuration holds a truthy value at that dotted path. Own properties only. */
+  readonly configTruthy: (path: string) => boolean
+  /** The fault of the value at that path or around it, with its fix; undefined when it has none. Absent = no value has one. */
+  readonly brokenSetting?: (path: string) => string | undefined
+  /** Why no command may be given that variable, whatever is configured; undefined when it may. Absent = any may be given. */
+  readonly refusedVariable?: (name: string) => string | undefined
+  /** False when policy denies that group of tools (`group:web` or `web`); absent = every group is allowed. */
+  readonly allowsToolGroup?: (group: string) => boolean
+}
+
+/** Rules that hold no skill: no entries, nothing disabled, no configuration value set. */
+export const NO_GATE_RULES: GateRules = { entries: new Map(), disabledSkills: [], configTruthy: () => false }

@@ -1,8 +1,8 @@
 import type { Examined } from '../diagnose/index.ts'
-import { type Diagnostic, isNexusError, type NexusError, type Skill } from '../../kernel/index.ts'
-import { loadsCleanly } from '../sources/index.ts'
+import { type Diagnostic, isNexusError, type NexusError, type Skill, SKILL_FILE } from '../../kernel/index.ts'
 import { MESSAGES } from './messages.ts'
 import { readWhole } from './read-whole.ts'
+import { listFiles } from '../../machine/skill-files/index.ts'
 
 export interface ExamineOptions {
   readonly signal?: AbortSignal
@@ -34,7 +34,18 @@ function problemOf(skill: Skill, error: NexusError): NonNullable<Examined['probl
   return { code, message: cause.message, path: skill.file, ...(line !== undefined && { line }), ...next }
 }
 
-/** What the parser found, as `invalidSkill` keeps it. */
 function isDiagnostic(cause: unknown): cause is Diagnostic {
   return typeof cause === 'object' && cause !== null && 'severity' in cause && 'message' in cause
+}
+
+/**
+ * True when the files of a skill keep the limits and none is left out, so that loading it cannot fail for its files. False in doubt:
+ * loading then gives the reason. Reads no file. Throws only CANCELLED.
+ */
+async function loadsCleanly(
+  skill: Pick<Skill, 'directory' | 'file' | 'linkedTo' | 'stamp'>,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const { files, leftOut, problem } = await listFiles(skill, signal ? { signal } : {})
+  return problem === undefined && leftOut.length === 0 && files.some(({ path }) => path === SKILL_FILE)
 }

@@ -1,6 +1,6 @@
 /** The values of the placeholders of a body. */
 export interface ExpandOptions {
-  /** As the caller gave them; blanks around them do not count. */
+  /** Spaces around them do not matter. */
   readonly args: string
   /** Names of the skill's `arguments:`; `$ARGUMENTS[N]`, `$N` and `$name` mean something only when there are any. */
   readonly argumentNames: readonly string[]

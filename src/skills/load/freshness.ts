@@ -1,6 +1,7 @@
 import { promises } from 'node:fs'
-
 import type { Skill } from '../../kernel/index.ts'
+import { readManifest } from '../../machine/skill-files/index.ts'
+import type { LoadedInSession } from './skill-stacks.ts'
 
 export interface FreshnessParts {
   /** Finds skills again and replaces the catalog. Calls at the same time share the work; the signal ends only the waiting. */
@@ -45,4 +46,34 @@ async function isUnchanged({ file, linkedTo, stamp }: Skill): Promise<boolean> {
     // Gone or closed to us: the refresh will say which.
     return false
   }
+}
+
+/** The tree digest of the skill's files as they are now; undefined when they cannot be read, which loading it reports. */
+export async function currentRevision(
+  skill: Pick<Skill, 'directory' | 'linkedTo'>,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    return (await readManifest(skill, { signal })).treeDigest
+  } catch {
+    return undefined
+  }
+}
+
+/** True when the skill's files are not of that revision. Files that cannot be read are for the next loading to report. */
+export async function isOutdated(
+  skill: Pick<Skill, 'directory' | 'linkedTo'>,
+  treeDigest: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  try {
+    return (await readManifest(skill, { signal })).treeDigest !== treeDigest
+  } catch {
+    return false
+  }
+}
+
+/** Per skill the revision that was loaded last. */
+export function latestLoaded(loaded: readonly LoadedInSession[]): readonly LoadedInSession[] {
+  return [...new Map(loaded.map((each) => [each.address, each])).values()]
 }

@@ -8,7 +8,6 @@ import { cancellable, type PlaceFiles, readWhole } from './read-whole.ts'
 import { readSkillFile, type SkillFile } from './skill-file.ts'
 import { createSkillStacks, type SkillStacks, type SkillTurn, type StackedSkill } from './skill-stacks.ts'
 
-/** What a loader needs. */
 export interface LoaderParts {
   /** The catalog at the moment of the call: it may be swapped between calls. */
   readonly catalog: () => Catalog
@@ -43,7 +42,7 @@ export interface LoadedFile {
 /** A skill with its instructions, all of one revision. */
 export interface LoadedSkill {
   readonly skill: Skill
-  /** What reaches this copy in further calls: its name, or its address when the name means another one. */
+  /** The name of this copy in further calls: its own, or its address when the name means another one. */
   readonly callName: string
   /** The skill's directory as its commands see it. */
   readonly baseDir: string
@@ -65,7 +64,7 @@ export interface LoadedSkill {
 export interface Loader {
   /** True when there is a skill to load. Asked on every look, so no names are made for it. */
   hasSkills(): boolean
-  /** What the skills that can be loaded are called by, in the order of the catalog. */
+  /** Names that load a skill, in the order of the catalog. */
   names(): readonly string[]
   /**
    * Reads a skill by name or `source/name`. Throws SKILL_NOT_FOUND, SKILL_INVALID, CONFLICT when it keeps changing meanwhile or is not of `revision`,

@@ -93,7 +93,7 @@ function isDirectoryItself(path: string): boolean {
   return path.split('/').every((part) => part === '' || part === '.')
 }
 
-/** What is below the directory comes first among the files there are. */
+/** Files below the directory come first. */
 function directoryAsked(skill: Skill, path: string, files: readonly string[]): NexusError {
   const shown = isDirectoryItself(path) ? '.' : path.replace(/\/+$/, '')
   const below = files.filter((file) => file.startsWith(`${shown}/`))

@@ -20,7 +20,7 @@ export interface SkillStacks {
    * Throws INVALID_ARGUMENT when `calledBy` was not loaded in this turn, for a cycle, and beyond 5 skills.
    */
   enter(turn: SkillTurn, skill: StackedSkill, calledBy?: StackedSkill): SkillEntry
-  /** What the agent loaded in the session of that turn, at each place where it was, the latest last; without session only in the turn itself. */
+  /** Skills that the agent loaded in the session of that turn, at each place where it was, the latest last; without session only in the turn itself. */
   loadedIn(turn: SkillTurn): readonly LoadedInSession[]
   /** Addresses of the skills that were loaded in that very turn; none without a turn. */
   loadedInTurn(turn: SkillTurn): readonly string[]
@@ -145,7 +145,7 @@ function keyOf({ agentId, sessionId, turnId }: SkillTurn): string | undefined {
   return JSON.stringify([agentId, sessionId ?? null, turnId ?? null])
 }
 
-/** What the keys of all turns of a session begin with; without session that of the turn itself. */
+/** The beginning of the keys of all turns of a session; without session the key of the turn itself. */
 function sessionOf(turn: SkillTurn): string | undefined {
   const { agentId, sessionId } = turn
   return sessionId === undefined ? keyOf(turn) : JSON.stringify([agentId, sessionId]).replace(/]$/, ',')

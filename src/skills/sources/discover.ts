@@ -128,8 +128,7 @@ function duplicatesIn(copies: readonly Skill[], treeDigests: ReadonlyMap<string,
 /** sha256 (hex) of a skill's SKILL.md as it is now; undefined when it cannot be read. Throws only CANCELLED. */
 export async function fileDigest(skill: SkillLocation, signal?: AbortSignal): Promise<string | undefined> {
   try {
-    const options = { maxBytes: DEFAULTS.maxSkillFileBytes, ...(signal && { signal }) }
-    const { bytes } = await readOfSkill(skill, SKILL_FILE, options)
+    const { bytes } = await readOfSkill(skill, SKILL_FILE, { maxBytes: DEFAULTS.maxSkillFileBytes, signal })
     return sha256(bytes)
   } catch {
     throwIfAborted(signal)

@@ -39,11 +39,11 @@ export function createFolderSource(options: FolderSourceOptions): SkillSource {
       fix: 'use 1 to 64 characters without slashes and blanks',
     })
   }
-  const folder: SourceFolder = { path: options.path, ...(options.within !== undefined && { within: options.within }) }
+  const folder: SourceFolder = { path: options.path, within: options.within }
   const limits = { ...SOURCE_LIMITS, ...options.limits }
   const origin = Object.freeze({ source: id, tier, rank, trusted })
   const { keepIn } = options
-  // What is too large for one limit may be read under another.
+  // A file that is too large for one limit may be read under another.
   const searches = keepIn && { ...keepIn, version: `${keepIn.version}-${limits.maxFileBytes}` }
   const previousSearch = createPreviousSearch(searches && { origin, searches })
   return {

@@ -1,10 +1,9 @@
 /** sources: where skills come from; folders in tiers, what they hold, and safe reading of a skill's files. */
 export { SOURCE_CODES } from './codes.ts'
 export { discover, fileDigest } from './discover.ts'
-export { loadsCleanly } from './files/loads-cleanly.ts'
 export { createFolderSource, type FolderSourceOptions } from './folder.ts'
 export { linkAsSkillFile } from './files/link-as-skill-file.ts'
 export { type SkillSource, SOURCE_LIMITS, type SourceFolder, type SourceResult } from './source.ts'
 export { createStandardSources } from './standard.ts'
 export type { SourceChange } from './watch/changes.ts'
-export { type Watcher, watchSources, type WatchOptions } from './watch/watch-sources.ts'
+export { type Watcher, type WatchOptions, watchSources } from './watch/watch-sources.ts'

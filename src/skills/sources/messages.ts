@@ -150,7 +150,6 @@ export const MESSAGES = {
   notListed: (count: number): Words => ({ message: `${count} more findings of this kind are not listed.` }),
 } as const
 
-/** What a person does about a link that Nexus does not follow. */
 function removeLink(path: string): ReturnType<typeof shellFix> {
   return shellFix(
     'Inspect the file that it refers to. To use it, first copy it beside the link. Then remove the link, and rename the copy to the name of the link:',

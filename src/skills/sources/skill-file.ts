@@ -11,13 +11,12 @@ import type { Read, Recall } from './found/previous-search.ts'
 /** Only Linux is known to distinguish SKILL.md from skill.md everywhere. */
 const IS_NAME_EXACT = process.platform === 'linux'
 
-/** What every candidate of one search shares. The buffer is reused: nothing may be awaited between reading and parsing. */
+/** Shared by every candidate of one search. The buffer is reused: nothing may be awaited between reading and parsing. */
 export interface CandidateContext {
   readonly origin: SkillOrigin
   /** Real path of the root; a link may not leave it. */
   readonly root: string
   readonly maxFileBytes: number
-  /** What the last search read. */
   readonly recall: Recall
   readonly buffer: { bytes: Uint8Array }
 }
@@ -30,7 +29,7 @@ export interface CandidateDirectory {
   readonly name: string
 }
 
-/** What a directory turned out to be. `absent`: it has no SKILL.md; `blocked`: it cannot be searched. */
+/** `absent`: the directory has no SKILL.md; `blocked`: it cannot be searched. */
 export type Candidate = Read | 'absent' | 'blocked'
 
 /** First size of the buffer. */
@@ -43,7 +42,7 @@ interface Opened {
   readonly fd: number
   /** Its real path. */
   readonly file: string
-  /** What to say about the link that led to it. */
+  /** Findings about the link that led to it. */
   readonly notes: readonly Diagnostic[]
 }
 
@@ -75,7 +74,7 @@ function readOpened(place: CandidateDirectory, { fd, file, notes }: Opened, cont
       return invalidSkill(directory, kind.path, { context, diagnostics: [kind] })
     }
     const read = readWhole(place, { fd, file, notes, stats }, context)
-    // What a link leads to is read each time.
+    // The target of a link is read each time.
     if (notes === NO_NOTES) context.recall.remember(directory, read, stats)
     return read
   } catch (error) {
@@ -101,7 +100,6 @@ function isError(diagnostic: Diagnostic): boolean {
   return diagnostic.severity === 'error'
 }
 
-/** What there is when a file cannot be opened as it is: another one that a link leads to, or what is wrong. */
 function openOtherwise(path: string, error: unknown, root: string): Opened | Diagnostic | 'absent' | 'blocked' {
   switch (codeOf(error)) {
     case 'ENOENT':

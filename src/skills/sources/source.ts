@@ -1,6 +1,6 @@
-import { DEFAULTS, type Diagnostic, type InvalidSkill, type Skill, type Tier } from '../../kernel/index.ts'
+import { DEFAULTS, type Diagnostic, type InvalidSkill, type Skill, type Tier, compareUtf8 } from '../../kernel/index.ts'
 
-/** What a source holds. Nothing is dropped silently: each candidate is a skill or invalid, the rest is in `diagnostics`. */
+/** Nothing is dropped silently: each candidate is a skill or invalid, the rest is in `diagnostics`. */
 export interface SourceResult {
   /** In byte order of their paths, directory by directory. */
   readonly skills: readonly Skill[]
@@ -45,3 +45,15 @@ export const SOURCE_LIMITS = {
 
 /** `SOURCE_LIMITS` with other numbers. */
 export type SourceLimits = { readonly [name in keyof typeof SOURCE_LIMITS]: number }
+
+const SURROGATE = /[\ud800-\udfff]/
+
+/** True for a directory in which no skills are searched. */
+export function isLeftOut(name: string): boolean {
+  return name.startsWith('.') || name === 'node_modules'
+}
+
+/** Sorts names. Only characters above U+FFFF sort otherwise as UTF-16, which is what `sort` does by itself, than as bytes. */
+export function inByteOrder(names: string[]): string[] {
+  return SURROGATE.test(names.join('')) ? names.sort(compareUtf8) : names.sort()
+}

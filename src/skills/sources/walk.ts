@@ -3,14 +3,12 @@ import { basename, dirname } from 'node:path'
 import { type Diagnostic, type InvalidSkill, type Skill, SKILL_FILE } from '../../kernel/index.ts'
 import { finding, leadsTo, type SourceCode } from './codes.ts'
 import { codeOf } from '../../machine/files/index.ts'
-import { reasonOf } from '../../machine/skill-files/index.ts'
+import { reasonOf, type Pace } from '../../machine/skill-files/index.ts'
 import { isSkill } from './found/previous-search.ts'
 import { archives, exists, hiddenSkill, otherFileName, singleFiles, type Words } from './found/hints.ts'
-import { inByteOrder, isLeftOut } from './listing.ts'
+import { inByteOrder, isLeftOut, type SourceLimits, type SourceResult } from './source.ts'
 import { MESSAGES } from './messages.ts'
-import type { Pace } from '../../machine/skill-files/index.ts'
 import { type CandidateContext, isInside, type CandidateDirectory, readCandidate, invalidSkill } from './skill-file.ts'
-import type { SourceLimits, SourceResult } from './source.ts'
 
 /** Findings of one code that are listed one by one; the rest is counted. */
 const LISTED = 20

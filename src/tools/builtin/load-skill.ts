@@ -6,13 +6,13 @@ import {
   type Tool,
   toSafeJson,
   toSafeLine,
+  type ToolContext,
 } from '../../kernel/index.ts'
-import type { LoadedFile, LoadedSkill } from '../../skills/load/index.ts'
+import type { LoadedFile, LoadedSkill, LoadOptions } from '../../skills/load/index.ts'
 import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
 import { defineTool } from '../define.ts'
 import { LOADER } from '../services.ts'
 import { hiddenNote } from '../messages.ts'
-import { CALLED_BY, callingOptions, stackData } from './called-by.ts'
 import { commandsHint } from './skill-commands.ts'
 
 /** `load_skill{skill_name*, called_by?}`: the instructions of a skill and the list of its files. Source: seed 002; contracts §3.2. */
@@ -118,4 +118,27 @@ function section(title: string, files: readonly LoadedFile[]): string {
   return files.length > 0
     ? `\n## ${title}\n${files.map(({ path, size }) => `- ${shownPath(path)} (${size} bytes)`).join('\n')}`
     : ''
+}
+
+/** The argument with which a model says that a skill it works with asks for another one. */
+export const CALLED_BY = {
+  type: 'string',
+  description: 'Only when the instructions of a loaded skill ask for this one: the name of that skill',
+} as const
+
+/** Options that say to a loader who asks, and in which turn. */
+export function callingOptions(args: JsonObject, context: ToolContext): LoadOptions {
+  const { agentId, sessionId, turnId, signal, agreedRevision } = context
+  const calledBy = typeof args.called_by === 'string' ? args.called_by : ''
+  return {
+    signal,
+    turn: { agentId, sessionId, turnId },
+    calledBy: calledBy.trim() === '' ? undefined : calledBy,
+    revision: agreedRevision,
+  }
+}
+
+/** For the outcome, and so for the ledger: the names from the first skill to this one, when one asked for it. */
+export function stackData(stack: readonly string[]): JsonObject {
+  return stack.length > 1 ? { stack: [...stack] } : {}
 }

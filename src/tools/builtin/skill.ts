@@ -2,7 +2,7 @@ import { type Services, succeeded, type Tool, toSafeLine } from '../../kernel/in
 import { defineTool } from '../define.ts'
 import { LOADER } from '../services.ts'
 import { hiddenNote } from '../messages.ts'
-import { CALLED_BY, callingOptions, stackData } from './called-by.ts'
+import { CALLED_BY, callingOptions, stackData } from './load-skill.ts'
 import { commandsHint } from './skill-commands.ts'
 
 /** `Skill{name*, args?, called_by?}`: the expanded instructions under their base directory. Source: seed 003; contracts §4.2. */

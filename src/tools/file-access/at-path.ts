@@ -15,8 +15,7 @@ import { placesIn, protectedPlace } from '../../machine/sandbox/index.ts'
 import { failedBy, type Message } from '../messages.ts'
 import { PATHS, type Refused } from './messages.ts'
 import { FILES, type FileSettings, SANDBOX, WORKSPACE } from '../services.ts'
-import { givenPath } from './given-path.ts'
-import { type Reached, reach } from './reach.ts'
+import { givenPath, type Reached, reach } from './reach.ts'
 
 /** A path in an open directory. */
 export interface OpenPath {

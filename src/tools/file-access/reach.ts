@@ -1,4 +1,4 @@
-/** reach: where a path is among the directories that a call may use. The rules of places are those of commands. */
+/** reach: what a model wrote as a path, and where it is among the directories that a call may use. The rules of places are those of commands. */
 import { realpathSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { CallLimits } from '../../kernel/index.ts'
@@ -92,4 +92,32 @@ function realPath(path: string): string | undefined {
     // It does not exist, or may not be looked at: then it leads nowhere.
     return undefined
   }
+}
+
+/** Directories that texts are relative to. */
+export interface Bases {
+  /** Absolute. */
+  readonly workspace: string
+  /** For `~`; absent without a home directory. */
+  readonly home?: string | undefined
+}
+
+/** The longest path that a system opens. */
+const MAX_BYTES = 4_096
+const URL_START = /^[a-z][a-z0-9+.-]*:\/\//i
+const DRIVE = /^[a-z]:[\\/]/i
+
+/**
+ * The absolute path that a text means, `.` and `..` resolved by text; `/` and `\` separate names. What is no path here is refused:
+ * URLs, paths with a drive, the homes of others. Source: contracts §1.6; decisions, "blocked paths".
+ */
+export function givenPath(text: string, { workspace, home }: Bases): string | Refused {
+  if (text.includes('\0')) return PATHS.nul()
+  if (Buffer.byteLength(text) > MAX_BYTES) return PATHS.tooLong(MAX_BYTES)
+  if (URL_START.test(text)) return PATHS.url()
+  if (DRIVE.test(text)) return PATHS.drive()
+  const path = text.replaceAll('\\', '/')
+  if (!path.startsWith('~')) return posix.resolve(workspace, path)
+  if (path !== '~' && !path.startsWith('~/')) return PATHS.otherHome(path.slice(0, path.indexOf('/') >>> 0))
+  return home === undefined ? PATHS.noHome() : posix.resolve(home, `.${path.slice(1)}`)
 }

@@ -1,4 +1,4 @@
-import { DEFAULTS, NexusError, type Skill, TIERS } from '../../../kernel/index.ts'
+import { DEFAULTS, NexusError, type Skill, TIERS, type Diagnostic } from '../../../kernel/index.ts'
 import type { Catalog, OverBudget, PromptIndex } from '../catalog.ts'
 import { PLAIN_NAME } from '../copy.ts'
 import { MESSAGES } from '../messages.ts'
@@ -27,18 +27,18 @@ export interface IndexOptions {
 interface Offered {
   readonly skill: Skill
   readonly name: string
-  /** What loads it: the name, unless that is the address of another skill. */
+  /** The name to load it by, unless that is the address of another skill. */
   readonly called: string
 }
 
-/** What the index is made of; without `callName` every skill is called by its shown name. */
+/** Without `callName` every skill is called by its shown name. */
 export type IndexedCatalog = Pick<Catalog, 'skills'> & Partial<Pick<Catalog, 'callName'>>
 
 /** A model cannot call a skill by a longer label, and one of them must not push out all others. */
 export const MAX_NAME_POINTS = 128
 
 /**
- * What the model reads about skills before it loads one: never longer than the budget, every skill named, or counted in a
+ * The index that the model reads before it loads a skill: never longer than the budget, every skill named, or counted in a
  * visible line; `fit` has the rungs. Skills that only a person may start are left out. Throws INVALID_ARGUMENT for a budget
  * that is not a whole number.
  */
@@ -75,7 +75,7 @@ export function renderIndex(catalog: IndexedCatalog, options: IndexOptions = {})
     budgetChars,
     neededChars: frameChars + entries.reduce((total, { whole }) => total + whole.without, 0),
   })
-  return { text, ...measure(text), items, ...(overBudget && { overBudget }) }
+  return { text, ...measure(text), items, overBudget }
 }
 
 function toOffered(skill: Skill, { callName }: IndexedCatalog): Offered {
@@ -164,7 +164,7 @@ function entryOf(
   const atCap = (cap: number, hasLocation: boolean): number => {
     const full = hasLocation ? whole.withLocation() : whole.without
     if (points <= cap) return full
-    // What is escaped grows, so only such a line has to be made to know its size.
+    // Escaped text grows, so only such a line has to be made to know its size.
     if (isPlain) return full - points + cap
     return countPoints(line({ description: `${firstPoints(description, cap - 1)}…`, hasLocation }))
   }
@@ -202,4 +202,11 @@ function overBudgetOf(
     count('omitted'),
   ]
   return shortened + nameOnly + omitted === 0 ? undefined : { shortened, nameOnly, omitted, ...sizes }
+}
+
+/** A warning when the budget shortens skills or leaves some out. `path` is the file for the setting. */
+export function aboutBudget({ overBudget }: Pick<PromptIndex, 'overBudget'>, path: string): Diagnostic | undefined {
+  if (!overBudget) return undefined
+  const words = MESSAGES['over-budget'](overBudget)
+  return { code: 'over-budget', severity: 'warning', subject: 'skills.prompt.budgetChars', path, ...words }
 }

@@ -3,7 +3,7 @@ import { escapeXml } from '../../../kernel/index.ts'
 /** How the index is written: seed 001's Markdown, agentskills' XML, seed 003's list, or names alone. */
 export type IndexStyle = 'markdown' | 'xml' | 'list' | 'names'
 
-/** What is shown of one skill; every text is escaped already. Without a description only the name is shown. */
+/** Every text is escaped already. Without a description only the name is shown. */
 export interface ShownParts {
   readonly name: string
   readonly description?: string | undefined

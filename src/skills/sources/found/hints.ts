@@ -2,7 +2,7 @@ import { type Dirent, statSync } from 'node:fs'
 import { ARCHIVE, type Diagnostic, SKILL_FILE } from '../../../kernel/index.ts'
 import { readSmall } from '../../../machine/files/index.ts'
 import { finding } from '../codes.ts'
-import { inByteOrder } from '../listing.ts'
+import { inByteOrder } from '../source.ts'
 import { MESSAGES } from '../messages.ts'
 
 /** A path and the words about it. */

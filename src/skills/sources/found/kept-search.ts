@@ -98,7 +98,7 @@ function fileOf(directory: string, key: string): string {
   return join(directory, `${(hash >>> 0).toString(16)}.json`)
 }
 
-/** As the reader makes it: what an author wrote is in objects that inherit no names. */
+/** The words of authors are in objects that inherit no names. */
 function restored(read: Row['read'], origin: SkillOrigin): Skill {
   bare(read.frontmatter)
   for (const { details } of read.metadata.install) bare(details)

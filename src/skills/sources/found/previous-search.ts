@@ -3,7 +3,6 @@ import { type FileStamp, type InvalidSkill, type Skill, SKILL_FILE, type SkillOr
 import { stampOf } from '../../../machine/skill-files/index.ts'
 import { type KeptSearches, loadSearch, saveSearch } from './kept-search.ts'
 
-/** What the SKILL.md of a directory came to. */
 export type Read = Skill | InvalidSkill
 
 /** True for a skill that loads. */
@@ -15,7 +14,7 @@ const NO_THROW = { throwIfNoEntry: false } as const
 
 /** One search of a root. */
 export interface Recall {
-  /** What the last search read in a directory, when its SKILL.md is the very same file; undefined when it must be opened. Never throws. */
+  /** The result of the last search in a directory, when its SKILL.md is the very same file; undefined when it must be opened. Never throws. */
   find(directory: string): Read | undefined
   /** Remembers what was read of a file, for the next search. */
   remember(directory: string, read: Read, stats: Stats): void
@@ -24,7 +23,7 @@ export interface Recall {
 }
 
 /**
- * What the last complete search of a folder read. A file that did not change since then is not opened again: same device, inode, size, times of
+ * A file that did not change since then is not opened again: same device, inode, size, times of
  * content and status to 0.3 µs, on a file system that keeps those. What was not met again is forgotten.
  */
 export interface PreviousSearch {
@@ -47,7 +46,7 @@ const NOTES_CHANGES = new Set([
   0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x01021994, 0x794c7630, 0x2fc12fc1, 0xca451a4e,
 ])
 
-/** What two searches must have in common: the root, its device, and the rights of the process. */
+/** Two searches must have it in common: the root, its device, and the rights of the process. */
 interface Folder {
   readonly key: string
   readonly device: number

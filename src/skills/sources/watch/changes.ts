@@ -1,6 +1,5 @@
 import { compareUtf8 } from '../../../kernel/index.ts'
 
-/** What changed since the last time, for the next search. */
 export interface SourceChange {
   /** Real paths in byte order: skills, and directories that hold or held some. */
   readonly directories: readonly string[]

@@ -7,12 +7,20 @@ import { codeOf } from '../../../machine/files/index.ts'
 import { MESSAGES, OUT_OF_WATCHES, REMOTE_FILES } from '../messages.ts'
 import { isInside } from '../skill-file.ts'
 import type { SourceFolder } from '../source.ts'
-import { type Area, areasOf, isBelow, isContent, isHidden, isOnTheWay } from './area.ts'
 import type { Changes } from './changes.ts'
-import { isRemote, locate, type Location } from './roots.ts'
+import {
+  type Area,
+  areasOf,
+  isBelow,
+  isContent,
+  isHidden,
+  isOnTheWay,
+  isRemote,
+  locate,
+  type Location,
+} from './roots.ts'
 
 export interface RootHost {
-  /** Of chokidar. */
   readonly watch: typeof watch
   readonly changes: Changes
   readonly report: (diagnostic: Diagnostic) => void
