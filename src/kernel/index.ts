@@ -31,7 +31,6 @@ export { makeDirectory } from './paths/make-directory.ts'
 export { nearest } from './nearest.ts'
 export { type Failed, failed, type FailureCode, type Outcome, succeeded } from './outcome.ts'
 export {
-  type ByteRedactor,
   createByteRedactor,
   createRedactor,
   createStreamRedactor,

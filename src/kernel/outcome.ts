@@ -32,12 +32,8 @@ export interface Succeeded {
 }
 
 /** The result is usable with a discount: cut, a fallback, or some items failed. `text` says so and how to get the rest. */
-export interface PartlySucceeded {
+export interface PartlySucceeded extends Omit<Succeeded, 'type'> {
   readonly type: 'partial'
-  readonly text: string
-  readonly data: JsonObject
-  readonly stats?: OutcomeStats
-  readonly path?: string
 }
 
 /** No usable result. `message` names the thing and the place. */

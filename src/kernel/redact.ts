@@ -79,19 +79,8 @@ function compile(texts: readonly string[]): Forms {
   return { next, found, open }
 }
 
-/** All beginnings of the texts, each once; 0 is the empty one. */
-interface Tree {
-  readonly size: number
-  readonly child: (node: number, char: number) => number
-  readonly firstChild: Uint32Array
-  readonly sibling: Uint32Array
-  readonly code: Uint16Array
-  readonly depth: Uint32Array
-  /** The depth, where a text is whole; else 0. */
-  readonly whole: Uint32Array
-}
-
-function treeOf(texts: readonly string[]): Tree {
+/** All beginnings of the texts, each once; 0 is the empty one. `whole` is the depth where a text is whole, else 0. */
+function treeOf(texts: readonly string[]) {
   const room = texts.reduce((sum, text) => sum + text.length, 1)
   const [firstChild, sibling, code] = [new Uint32Array(room), new Uint32Array(room), new Uint16Array(room)]
   const [depth, whole] = [new Uint32Array(room), new Uint32Array(room)]
@@ -132,19 +121,13 @@ export function createStreamRedactor(...lists: SecretLists): StreamRedactor {
   return streamOf(createForms(lists))
 }
 
-/** Hides secrets in bytes that come in pieces; all else stays as it is, also what is not UTF-8. */
-export interface ByteRedactor {
-  push(bytes: Uint8Array): Uint8Array
-  end(isCut?: boolean): Uint8Array
-}
-
-/** Like `createStreamRedactor`, for bytes. */
-export function createByteRedactor(...lists: SecretLists): ByteRedactor {
+/** Like `createStreamRedactor`, for bytes; all that is no secret stays as it is, also what is not UTF-8. */
+export function createByteRedactor(...lists: SecretLists) {
   // A character for each byte: then the same search finds the UTF-8 of every form.
   const stream = streamOf(createForms(lists, (text) => Buffer.from(text).toString('latin1')))
   return {
-    push: (bytes) => Buffer.from(stream.push(Buffer.from(bytes).toString('latin1')), 'latin1'),
-    end: (isCut) => Buffer.from(stream.end(isCut), 'latin1'),
+    push: (bytes: Uint8Array): Uint8Array => Buffer.from(stream.push(Buffer.from(bytes).toString('latin1')), 'latin1'),
+    end: (isCut?: boolean): Uint8Array => Buffer.from(stream.end(isCut), 'latin1'),
   }
 }
 
@@ -186,26 +169,16 @@ function streamOf(getForms: () => Forms | undefined): StreamRedactor {
 }
 
 /** Text as it came that is not shown yet, with the ranges to blank in it. A range that begins before it is shown already. */
-interface Held {
-  readonly text: () => string
-  readonly add: (text: string) => void
-  /** Ranges that overlap become one; ones that only touch do not. */
-  readonly cover: (start: number, end: number) => void
-  /** Gives out all before the place, blanked. */
-  readonly release: (to: number) => string
-  /** Forgets the ranges that are not shown yet. */
-  readonly uncover: () => void
-}
-
-function createHeld(): Held {
+function createHeld() {
   let raw = ''
   let ranges: { readonly start: number; readonly end: number }[] = []
   return {
     text: () => raw,
-    add: (text) => {
+    add: (text: string): void => {
       raw += text
     },
-    cover: (from, to) => {
+    /** Ranges that overlap become one; ones that only touch do not. */
+    cover: (from: number, to: number): void => {
       let [start, end] = [from, to]
       for (let last = ranges.at(-1); last !== undefined && last.end > start; last = ranges.at(-1)) {
         start = Math.min(start, last.start)
@@ -214,7 +187,8 @@ function createHeld(): Held {
       }
       ranges.push({ start, end })
     },
-    release: (to) => {
+    /** Gives out all before the place, blanked. */
+    release: (to: number): string => {
       if (to === 0) return ''
       let shown = ''
       let at = 0
@@ -228,7 +202,8 @@ function createHeld(): Held {
       ranges = ranges.filter(({ end }) => end > to).map(({ start, end }) => ({ start: start - to, end: end - to }))
       return shown
     },
-    uncover: () => {
+    /** Forgets the ranges that are not shown yet. */
+    uncover: (): void => {
       ranges = ranges.filter(({ start }) => start < 0)
     },
   }

@@ -58,7 +58,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => {
       if (!response.headersSent)
-        sendJson(response, { error: { message: `The model server failed: ${String(error)}` } }, { status: 500 })
+        sendJson(response, { error: { message: `The model server failed: ${String(error)}` } }, 500)
       else response.destroy()
     })
   })
@@ -69,14 +69,14 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
       return sendJson(response, modelList(options.models ?? ['scripted']))
     const api = Object.hasOwn(PATHS, path) ? PATHS[path] : undefined
     if (request.method !== 'POST' || api === undefined) {
-      return sendJson(response, { error: { message: `No such endpoint: ${request.method} ${path}` } }, { status: 404 })
+      return sendJson(response, { error: { message: `No such endpoint: ${request.method} ${path}` } }, 404)
     }
     const format = FORMATS[api]
     if (options.apiKey !== undefined && keyOf(request) !== options.apiKey)
-      return sendJson(response, format.error(401, 'Invalid API key.'), { status: 401 })
+      return sendJson(response, format.error(401, 'Invalid API key.'), 401)
     const body = await readBody(request)
-    if (!body) return sendJson(response, format.error(400, 'The request is not a JSON object.'), { status: 400 })
-    const seen = toModelRequest({ index: requests.length, api, request, body })
+    if (!body) return sendJson(response, format.error(400, 'The request is not a JSON object.'), 400)
+    const seen = toModelRequest(requests.length, api, request, body)
     requests.push(seen)
     told()
     await answer(seen, response)
@@ -164,13 +164,7 @@ function keyOf(request: IncomingMessage): string | undefined {
 
 const CREDENTIALS = ['authorization', 'x-api-key', 'api-key']
 
-function toModelRequest(got: {
-  index: number
-  api: ModelApi
-  request: IncomingMessage
-  body: JsonObject
-}): ModelRequest {
-  const { index, api, request, body } = got
+function toModelRequest(index: number, api: ModelApi, request: IncomingMessage, body: JsonObject): ModelRequest {
   const headers = Object.entries(request.headers).map(([name, value]) => [
     name,
     CREDENTIALS.includes(name) ? '[redacted]' : String(value),

@@ -41,10 +41,8 @@ export async function sendReply(reply: Reply, exchange: Exchange): Promise<void>
 export function sendJson(
   response: ServerResponse,
   body: JsonObject,
-  {
-    status = 200,
-    headers = {},
-  }: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
+  status = 200,
+  headers: Readonly<Record<string, string>> = {},
 ): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers })
   response.end(JSON.stringify(body))
@@ -53,7 +51,7 @@ export function sendJson(
 function sendStatus(reply: ReplyOf<'status'>, { response, format }: Exchange): void {
   const { status, message = `status ${status}`, retryAfter, headers } = reply
   const retry: Record<string, string> = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }
-  sendJson(response, format.error(status, message), { status, headers: { ...retry, ...headers } })
+  sendJson(response, format.error(status, message), status, { ...retry, ...headers })
 }
 
 function sendInvalid({ body }: ReplyOf<'invalid'>, { seen, response }: Exchange): void {

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../kernel/index.ts'
 
-/** A breach of the envelope's rules. `warning`: allowed, yet hard for a model to use. */
-export interface EnvelopeIssue {
+/** A breach of the envelope's rules. */
+interface EnvelopeIssue {
   readonly rule: string
   readonly message: string
   readonly severity: 'error' | 'warning'
@@ -13,17 +13,13 @@ export interface EnvelopeIssue {
  */
 export function validateEnvelope(value: unknown): readonly EnvelopeIssue[] {
   if (!isJsonObject(value)) return [{ rule: 'V001', message: 'the response is not an object', severity: 'error' }]
-  const broken = RULES.filter(({ holds }) => !holds(value))
-  return broken.map(({ rule, message, severity = 'error' }) => ({ rule, message, severity }))
+  return Object.entries(RULES).flatMap(([rule, [message, holds]]): readonly EnvelopeIssue[] =>
+    holds(value) ? [] : [{ rule, message, severity: WARNINGS.includes(rule) ? 'warning' : 'error' }],
+  )
 }
 
-interface Rule {
-  readonly rule: string
-  readonly message: string
-  readonly severity?: EnvelopeIssue['severity']
-  readonly holds: (envelope: JsonObject) => boolean
-}
-
+/** Allowed, yet hard for a model to use. */
+const WARNINGS = ['S007', 'S008', 'T002', 'T003', 'T004']
 const KEYS = ['status', 'data', 'text', 'error', 'stats', 'context']
 const CODES = [
   'NOT_FOUND', 'ACCESS_DENIED', 'PERMISSION_DENIED', 'INVALID_PARAM', 'TIMEOUT', 'INTERNAL_ERROR', 'EXECUTION_ERROR', 'CONFLICT',
@@ -72,141 +68,65 @@ function isMatch(item: unknown): boolean {
   )
 }
 
-const RULES: readonly Rule[] = [
-  {
-    rule: 'V002',
-    message: `a key is not one of ${KEYS.join(', ')}`,
-    holds: (e) => Object.keys(e).every((key) => KEYS.includes(key)),
-  },
-  {
-    rule: 'V003',
-    message: 'status is not success, partial or error',
-    holds: (e) => isSuccess(e) || isPartial(e) || isError(e),
-  },
-  { rule: 'V004', message: 'data is not an object', holds: (e) => isJsonObject(e.data) },
-  { rule: 'V005', message: 'text is not a string', holds: (e) => typeof e.text === 'string' },
-  {
-    rule: 'V006',
-    message: 'error stands beside a status that is not error',
-    holds: (e) => isError(e) || e.error === undefined || e.error === null,
-  },
-  { rule: 'V007', message: 'error is not { code, message }', holds: (e) => !isError(e) || isErrorObject(e.error) },
-  {
-    rule: 'V008',
-    message: 'error.code is unknown',
-    holds: (e) => !isError(e) || CODES.includes(String(part(e, 'error').code)),
-  },
-  {
-    rule: 'V009',
-    message: 'stats.time_ms is not a number of at least 0',
-    holds: (e) => Number(part(e, 'stats').time_ms ?? -1) >= 0 && typeof part(e, 'stats').time_ms === 'number',
-  },
-  {
-    rule: 'V010',
-    message: 'stats holds something else than numbers and strings',
-    holds: (e) => Object.values(part(e, 'stats')).every((item) => ['number', 'string'].includes(typeof item)),
-  },
-  { rule: 'V011', message: 'context.cwd is not a relative path', holds: (e) => isRelative(part(e, 'context').cwd) },
-  {
-    rule: 'V012',
-    message: 'context.params_input is not an object, or path_resolved not a relative path',
-    holds: hasContextPaths,
-  },
-  {
-    rule: 'S001',
-    message: 'a success is truncated; that is partial',
-    holds: (e) => !isSuccess(e) || data(e).truncated !== true,
-  },
-  {
-    rule: 'S002',
-    message: 'a success used a fallback; that is partial',
-    holds: (e) => !isSuccess(e) || data(e).fallback === undefined,
-  },
-  {
-    rule: 'S003',
-    message: 'a success has failed items; that is partial',
-    holds: (e) => !isSuccess(e) || !isFull(data(e).failed_items),
-  },
-  {
-    rule: 'S004',
-    message: 'a success was not applied; that is partial',
-    holds: (e) => !isSuccess(e) || data(e).applied !== false,
-  },
-  {
-    rule: 'S005',
-    message: 'a partial result names no discount (truncated, fallback, applied: false, failed_items)',
-    holds: (e) => !isPartial(e) || hasDiscount(e),
-  },
-  {
-    rule: 'S006',
-    message: 'an error claims that a change was applied',
-    holds: (e) => !isError(e) || data(e).applied !== true,
-  },
-  {
-    rule: 'S007',
-    message: 'a success took less than 1 ms',
-    severity: 'warning',
-    holds: (e) => !isSuccess(e) || Number(part(e, 'stats').time_ms) >= 1,
-  },
-  {
-    rule: 'S008',
-    message: 'a truncated result does not say what was kept',
-    severity: 'warning',
-    holds: (e) => data(e).truncated !== true || isJsonObject(data(e).truncation),
-  },
-  { rule: 'T001', message: 'text is empty', holds: (e) => text(e).trim() !== '' },
-  {
-    rule: 'T002',
-    message: 'text has less than 10 characters',
-    severity: 'warning',
-    holds: (e) => text(e).trim().length >= 10,
-  },
-  {
-    rule: 'T003',
-    message: 'the text of a partial result does not mention the discount',
-    severity: 'warning',
-    holds: (e) =>
+/** The message of each rule, and what a sound envelope fulfils. */
+const RULES: Readonly<Record<string, readonly [string, (envelope: JsonObject) => boolean]>> = {
+  V002: [`a key is not one of ${KEYS.join(', ')}`, (e) => Object.keys(e).every((key) => KEYS.includes(key))],
+  V003: ['status is not success, partial or error', (e) => isSuccess(e) || isPartial(e) || isError(e)],
+  V004: ['data is not an object', (e) => isJsonObject(e.data)],
+  V005: ['text is not a string', (e) => typeof e.text === 'string'],
+  V006: [
+    'error stands beside a status that is not error',
+    (e) => isError(e) || e.error === undefined || e.error === null,
+  ],
+  V007: ['error is not { code, message }', (e) => !isError(e) || isErrorObject(e.error)],
+  V008: ['error.code is unknown', (e) => !isError(e) || CODES.includes(String(part(e, 'error').code))],
+  V009: [
+    'stats.time_ms is not a number of at least 0',
+    (e) => Number(part(e, 'stats').time_ms ?? -1) >= 0 && typeof part(e, 'stats').time_ms === 'number',
+  ],
+  V010: [
+    'stats holds something else than numbers and strings',
+    (e) => Object.values(part(e, 'stats')).every((item) => ['number', 'string'].includes(typeof item)),
+  ],
+  V011: ['context.cwd is not a relative path', (e) => isRelative(part(e, 'context').cwd)],
+  V012: ['context.params_input is not an object, or path_resolved not a relative path', hasContextPaths],
+  S001: ['a success is truncated; that is partial', (e) => !isSuccess(e) || data(e).truncated !== true],
+  S002: ['a success used a fallback; that is partial', (e) => !isSuccess(e) || data(e).fallback === undefined],
+  S003: ['a success has failed items; that is partial', (e) => !isSuccess(e) || !isFull(data(e).failed_items)],
+  S004: ['a success was not applied; that is partial', (e) => !isSuccess(e) || data(e).applied !== false],
+  S005: [
+    'a partial result names no discount (truncated, fallback, applied: false, failed_items)',
+    (e) => !isPartial(e) || hasDiscount(e),
+  ],
+  S006: ['an error claims that a change was applied', (e) => !isError(e) || data(e).applied !== true],
+  S007: ['a success took less than 1 ms', (e) => !isSuccess(e) || Number(part(e, 'stats').time_ms) >= 1],
+  S008: [
+    'a truncated result does not say what was kept',
+    (e) => data(e).truncated !== true || isJsonObject(data(e).truncation),
+  ],
+  T001: ['text is empty', (e) => text(e).trim() !== ''],
+  T002: ['text has less than 10 characters', (e) => text(e).trim().length >= 10],
+  T003: [
+    'the text of a partial result does not mention the discount',
+    (e) =>
       !isPartial(e) ||
       /cut|truncat|partial|first|fallback|failed|dry run|not applied|incomplete|omitted|only/i.test(text(e)),
-  },
-  {
-    rule: 'T004',
-    message: 'the text of an error does not mention it',
-    severity: 'warning',
-    holds: (e) => !isError(e) || text(e).includes(String(part(e, 'error').message ?? '')),
-  },
-  {
-    rule: 'D001',
-    message: 'data.entries is not a list of { path, type: file | dir | link }',
-    holds: (e) => listOf(data(e).entries, isEntry),
-  },
-  {
-    rule: 'D002',
-    message: 'data.paths is not a list of relative POSIX paths',
-    holds: (e) => listOf(data(e).paths, (path) => isRelative(path) && !String(path).includes('\\')),
-  },
-  {
-    rule: 'D003',
-    message: 'data.matches is not a list of { file, line, text }',
-    holds: (e) => listOf(data(e).matches, isMatch),
-  },
-  {
-    rule: 'D004',
-    message: 'data.content is not a string',
-    holds: (e) => ['undefined', 'string'].includes(typeof data(e).content),
-  },
-  {
-    rule: 'D005',
-    message: 'data.applied is not true or false',
-    holds: (e) => ['undefined', 'boolean'].includes(typeof data(e).applied),
-  },
-  {
-    rule: 'D006',
-    message: 'data.truncated is not true or false',
-    holds: (e) => ['undefined', 'boolean'].includes(typeof data(e).truncated),
-  },
-  { rule: 'D007', message: 'data.failed_items is not a list', holds: (e) => listOf(data(e).failed_items, () => true) },
-]
+  ],
+  T004: [
+    'the text of an error does not mention it',
+    (e) => !isError(e) || text(e).includes(String(part(e, 'error').message ?? '')),
+  ],
+  D001: ['data.entries is not a list of { path, type: file | dir | link }', (e) => listOf(data(e).entries, isEntry)],
+  D002: [
+    'data.paths is not a list of relative POSIX paths',
+    (e) => listOf(data(e).paths, (path) => isRelative(path) && !String(path).includes('\\')),
+  ],
+  D003: ['data.matches is not a list of { file, line, text }', (e) => listOf(data(e).matches, isMatch)],
+  D004: ['data.content is not a string', (e) => ['undefined', 'string'].includes(typeof data(e).content)],
+  D005: ['data.applied is not true or false', (e) => ['undefined', 'boolean'].includes(typeof data(e).applied)],
+  D006: ['data.truncated is not true or false', (e) => ['undefined', 'boolean'].includes(typeof data(e).truncated)],
+  D007: ['data.failed_items is not a list', (e) => listOf(data(e).failed_items, () => true)],
+}
 
 function isErrorObject(value: unknown): boolean {
   return (

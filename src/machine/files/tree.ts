@@ -112,9 +112,9 @@ export class Tree {
     }
     const owner = inheritsOwner && !directory.look(name) ? ownerOf(directory) : undefined
     await writeFile(directory, name, {
-      ...(owner && { owner }),
       ...options,
-      ...(replaces !== undefined && { beforeRename: check }),
+      owner: options.owner ?? owner,
+      beforeRename: replaces === undefined ? undefined : check,
     })
   }
 

@@ -37,7 +37,7 @@ export interface WriteOptions {
   /** Returns only when it would survive a loss of power. */
   readonly isDurable?: boolean
   /** Called right before the new content gets its name; what it throws leaves the old one. */
-  readonly beforeRename?: () => void
+  readonly beforeRename?: (() => void) | undefined
   readonly pace?: Pace
 }
 
@@ -58,7 +58,7 @@ export async function writeFile(
     partMode: mode === undefined ? 0o666 : 0o600,
     fill: async (fd) => {
       await writeSlices(fd, bytes, pace)
-      give(fd, { mode, owner, isOptional: options.owner === undefined })
+      give(fd, mode, owner, options.owner === undefined)
     },
   })
 }
@@ -106,17 +106,14 @@ export async function copyFile(
     ...options,
     fill: async (fd) => {
       await copyBytes(from.fd, fd, pace)
-      give(fd, { mode, owner, isOptional: false })
+      give(fd, mode, owner, false)
       futimesSync(fd, from.stats.atimeMs / 1000, from.stats.mtimeMs / 1000)
     },
   })
 }
 
-interface Filling {
-  readonly mustBeNew?: boolean
-  readonly isDurable?: boolean
+interface Filling extends Pick<WriteOptions, 'mustBeNew' | 'isDurable' | 'beforeRename'> {
   readonly partMode?: number
-  readonly beforeRename?: () => void
   readonly fill: (fd: number) => Promise<void>
 }
 
@@ -175,10 +172,7 @@ function replaceable(directory: Directory, name: string): { mode: number; owner:
   return { mode: stats.mode & PERMISSIONS, owner: { uid: stats.uid, gid: stats.gid } }
 }
 
-function give(
-  fd: number,
-  { mode, owner, isOptional }: { mode: number | undefined; owner: Owner | undefined; isOptional: boolean },
-): void {
+function give(fd: number, mode: number | undefined, owner: Owner | undefined, isOptional: boolean): void {
   const { uid, gid } = fstatSync(fd)
   if (owner && (owner.uid !== uid || owner.gid !== gid)) {
     try {

@@ -109,9 +109,10 @@ function watch(child: Child, request: ProgramRequest): Promise<ProgramResult> {
   return new Promise<ProgramResult>((resolve) => {
     child.on('error', (error) => resolve(notStarted(error)))
     child.on('close', (code, by) => {
-      const end = { code: code ?? -1, ...(by !== null && { signal: by }) }
       const written = { stdout: stdout.bytes(), stderr: stderr.bytes() }
-      resolve(stopped ? { ...stopped, ...written } : { type: 'ended', ...end, ...written })
+      resolve(
+        stopped ? { ...stopped, ...written } : { type: 'ended', code: code ?? -1, signal: by ?? undefined, ...written },
+      )
     })
   }).finally(() => {
     clearTimeout(timer)

@@ -21,14 +21,10 @@ export function decoderOf(response: IncomingMessage, method: string, origin: str
   throw netError(MESSAGES.encoding({ origin, encoding }))
 }
 
-interface Encoded {
-  readonly response: IncomingMessage
-  readonly decoder: Transform | undefined
-}
-
 /** Ends the connection when it ends, however it ends; `finish` is called then. */
 export async function* readBody(
-  { response, decoder }: Encoded,
+  response: IncomingMessage,
+  decoder: Transform | undefined,
   run: Run,
   finish: () => void,
 ): AsyncGenerator<Uint8Array> {

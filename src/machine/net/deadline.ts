@@ -10,13 +10,8 @@ export interface Run {
   readonly signal: AbortSignal
 }
 
-export interface Deadline {
-  readonly signal: AbortSignal
-  readonly clear: () => void
-}
-
 /** Ends with the signal given, or after the limit `what`. */
-export function startDeadline({ origin, limits, signal }: Run, what: TimeLimit): Deadline {
+export function startDeadline({ origin, limits, signal }: Run, what: TimeLimit) {
   const controller = new AbortController()
   const ms = limits[what]
   const timer = setTimeout(() => controller.abort(netError(MESSAGES.slow({ origin, what, ms }))), ms)
@@ -30,11 +25,12 @@ export function startDeadline({ origin, limits, signal }: Run, what: TimeLimit):
 
 /** The result of `work`, or the reason of the deadline, whichever is first. */
 export async function within<T>(run: Run, what: TimeLimit, work: (run: Run) => Promise<T>): Promise<T> {
-  const deadline = startDeadline(run, what)
+  const { signal, clear } = startDeadline(run, what)
+  const bounded = { ...run, signal }
   try {
-    return await beforeAbort(work({ ...run, signal: deadline.signal }), { ...run, signal: deadline.signal })
+    return await beforeAbort(work(bounded), bounded)
   } finally {
-    deadline.clear()
+    clear()
   }
 }
 

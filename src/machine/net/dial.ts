@@ -23,7 +23,7 @@ export async function openConnection(
 ): Promise<Duplex> {
   const proxy = dialling.options.proxy && proxyFor(target, dialling.options.proxy)
   const socket = proxy
-    ? await tunnel({ target, addresses, proxy }, dialling)
+    ? await tunnel(target, addresses, proxy, dialling)
     : await dialFirst(addresses, target.port, dialling)
   return target.isTls ? secured(socket, target.host, dialling) : socket
 }
@@ -78,8 +78,8 @@ async function secured(socket: Duplex, host: string, { origin, signal, options, 
   const secure = connectTls({
     socket,
     host,
-    ...(isIP(host) === 0 && { servername: host }),
-    ...(options.ca !== undefined && { ca: options.ca }),
+    servername: isIP(host) === 0 ? host : undefined,
+    ca: options.ca,
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: true,
   })
@@ -94,14 +94,13 @@ async function secured(socket: Duplex, host: string, { origin, signal, options, 
   return secure
 }
 
-interface Tunnel {
-  readonly target: Target
-  readonly addresses: readonly PinnedAddress[]
-  readonly proxy: Proxy
-}
-
 /** CONNECT with the checked address: the proxy resolves no name, so it reaches what was checked. */
-async function tunnel({ target, addresses: [first], proxy }: Tunnel, dialling: Dialling): Promise<Duplex> {
+async function tunnel(
+  target: Target,
+  [first]: readonly PinnedAddress[],
+  proxy: Proxy,
+  dialling: Dialling,
+): Promise<Duplex> {
   const { origin, signal, options, limits } = dialling
   const toProxy = { ...dialling, origin: `The proxy ${proxy.host}:${proxy.port}` }
   const plain = await dialFirst(await addressesOf(proxy.host, options), proxy.port, toProxy)

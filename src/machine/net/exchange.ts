@@ -16,11 +16,11 @@ export interface Outgoing {
 /** The response with its body unread. Its errors are kept for who reads it. */
 export async function exchange(
   socket: Duplex,
-  { target, outgoing }: { readonly target: Target; readonly outgoing: Outgoing },
+  target: Target,
+  { method, headers, body }: Outgoing,
   { origin, limits }: Run,
 ): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  const { method, headers, body } = outgoing
   const request = httpRequest({
     method,
     path: `${target.url.pathname}${target.url.search}`,

@@ -1,4 +1,15 @@
 /** net: resolve, check, pin and fetch addresses; with `pg` and the AI SDK the only code that dials. Node's network is loaded at the first request. */
-export { createNet } from './net.ts'
+import type { Net, NetOptions } from './types.ts'
+
 export { type ProxySettings, proxySettings } from './proxy.ts'
 export type { Connect, Lookup, Net, NetLimits, NetOptions, NetRequest, NetResponse, PinnedAddress } from './types.ts'
+
+/** A client that dials only addresses that were checked. It keeps no connection open after a response. */
+export function createNet(options: NetOptions = {}): Net {
+  return {
+    async request(request) {
+      const { requestPinned } = await import('./request.ts')
+      return requestPinned(request, options)
+    },
+  }
+}

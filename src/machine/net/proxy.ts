@@ -19,14 +19,10 @@ export interface Proxy {
   readonly port: number
   readonly isTls: boolean
   /** The value of Proxy-Authorization. */
-  readonly authorization?: string
+  readonly authorization?: string | undefined
 }
 
-interface To {
-  readonly host: string
-  readonly port: number
-  readonly isTls: boolean
-}
+type To = Pick<Proxy, 'host' | 'port' | 'isTls'>
 
 export function proxyFor(to: To, { http, https, no = '' }: ProxySettings): Proxy | undefined {
   const text = to.isTls ? https : http
@@ -34,12 +30,12 @@ export function proxyFor(to: To, { http, https, no = '' }: ProxySettings): Proxy
   const url = URL.parse(text.includes('://') ? text : `http://${text}`)
   if (!url || !/^https?:$/.test(url.protocol) || url.hostname === '') throw netError(MESSAGES.badProxy())
   const isTls = url.protocol === 'https:'
-  const user = [url.username, url.password].map((part) => decoded(part)).join(':')
+  const user = [url.username, url.password].map(decoded).join(':')
   return {
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: Number(url.port || (isTls ? 443 : 80)),
     isTls,
-    ...(user !== ':' && { authorization: `Basic ${Buffer.from(user).toString('base64')}` }),
+    authorization: user === ':' ? undefined : `Basic ${Buffer.from(user).toString('base64')}`,
   }
 }
 

@@ -63,12 +63,12 @@ async function follow(first: Hop, { rules, total, limits }: Following): Promise<
       throw from === undefined ? error : redirected(error, from)
     })
     const location = REDIRECTS.includes(response.statusCode ?? 0) ? response.headers.location : undefined
-    if (location === undefined) return answer({ hop, response }, run, total.clear)
+    if (location === undefined) return answer(hop, response, run, total.clear)
     response.destroy()
     if (redirects >= limits.maxRedirects)
       throw netError(MESSAGES.redirects({ origin: run.origin, most: limits.maxRedirects }))
     from = run.origin
-    hop = nextHop(hop, { status: response.statusCode ?? 0, location }, rules)
+    hop = nextHop(hop, response.statusCode ?? 0, location, rules)
   }
 }
 
@@ -79,18 +79,14 @@ async function send({ target, outgoing }: Hop, options: NetOptions, run: Run): P
     return await openConnection(target, addresses, { ...bounded, options })
   })
   try {
-    return await within(run, 'headersMs', () => exchange(socket, { target, outgoing }, run))
+    return await within(run, 'headersMs', () => exchange(socket, target, outgoing, run))
   } catch (error) {
     socket.destroy()
     throw error
   }
 }
 
-function answer(
-  { hop, response }: { readonly hop: Hop; readonly response: IncomingMessage },
-  run: Run,
-  clear: () => void,
-): NetResponse {
+function answer(hop: Hop, response: IncomingMessage, run: Run, clear: () => void): NetResponse {
   const close = (): void => {
     clear()
     response.destroy()
@@ -101,7 +97,7 @@ function answer(
       status: response.statusCode ?? 0,
       url: hop.target.url.href,
       headers: headersOf(response),
-      body: readBody({ response, decoder }, run, clear),
+      body: readBody(response, decoder, run, clear),
       close,
     }
   } catch (error) {
@@ -117,16 +113,11 @@ function headersOf({ headers }: IncomingMessage): Readonly<Record<string, string
   return Object.assign(Object.create(null), Object.fromEntries(entries)) as Readonly<Record<string, string>>
 }
 
-interface Redirect {
-  readonly status: number
-  readonly location: string
-}
-
-function nextHop({ target, outgoing }: Hop, { status, location }: Redirect, rules: Following['rules']): Hop {
+function nextHop({ target, outgoing }: Hop, status: number, location: string, rules: Following['rules']): Hop {
   const { origin } = target
   // Node gives the bytes of a header as Latin-1; servers send UTF-8.
   const text = Buffer.from(location, 'latin1').toString()
-  const next = readNext(text, { rules, target })
+  const next = readNext(text, target, rules)
   if (target.isTls && !next.isTls) throw netError(MESSAGES.downgrade({ origin }))
   const becomesGet = status === 303 ? outgoing.method !== 'HEAD' : status < 303 && outgoing.method === 'POST'
   const kept = becomesGet ? withoutBody(outgoing) : outgoing
@@ -138,7 +129,7 @@ function nextHop({ target, outgoing }: Hop, { status, location }: Redirect, rule
   return { target: next, outgoing: { ...kept, headers: Object.fromEntries(harmless) } }
 }
 
-function readNext(text: string, { rules, target }: Pick<Following, 'rules'> & Pick<Hop, 'target'>): Target {
+function readNext(text: string, target: Target, rules: Following['rules']): Target {
   try {
     return readTarget(text, rules, target.url)
   } catch (error) {

@@ -1,4 +1,4 @@
-import { closeSync } from 'node:fs'
+import { closeSync, type Stats } from 'node:fs'
 import {
   type Directory,
   FileError,
@@ -11,7 +11,6 @@ import {
 import type { FileStamp } from '../../kernel/index.ts'
 import { createPace } from './pace.ts'
 import { withSkillFailures } from './failures.ts'
-import { stampOf } from './stamp.ts'
 
 export interface ReadContainedOptions {
   readonly maxBytes: number
@@ -55,6 +54,11 @@ export function readContained(
       closeSync(file.fd)
     }
   })
+}
+
+/** Identity of a file when it was read: another one has other values. */
+export function stampOf(stats: Stats): FileStamp {
+  return { mtimeMs: stats.mtimeMs, size: stats.size, inode: stats.ino }
 }
 
 /** The parts of a relative path; the root itself is not a file. Throws FileError. */

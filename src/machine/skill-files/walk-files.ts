@@ -96,7 +96,7 @@ export async function walkFiles(directory: string, options: WalkOptions): Promis
   const { files, leftOut } = walk
   try {
     await walk.pace()
-    await addDirectory(walk, openRoot(directory, { isReal: true, holding: options.holding }), { prefix: '', depth: 0 })
+    await addDirectory(walk, openRoot(directory, { isReal: true, holding: options.holding }), '', 0)
     return { files, leftOut }
   } catch (cause) {
     const error = asSkillFailure(cause)
@@ -105,11 +105,7 @@ export async function walkFiles(directory: string, options: WalkOptions): Promis
   }
 }
 
-async function addDirectory(
-  walk: Walk,
-  directory: Directory,
-  { prefix, depth }: { prefix: string; depth: number },
-): Promise<void> {
+async function addDirectory(walk: Walk, directory: Directory, prefix: string, depth: number): Promise<void> {
   try {
     const { entries } = await listNames(directory, { pace: walk.pace })
     for (const name of entries.map((entry) => entry.name).sort(compareUtf8)) {
@@ -119,11 +115,11 @@ async function addDirectory(
       const stats = directory.look(name)
       if (stats?.isDirectory()) {
         if (depth + 1 >= walk.limits.maxDepth) throw tooDeep(walk, path)
-        await addDirectory(walk, directory.directory(name), { prefix: `${path}/`, depth: depth + 1 })
+        await addDirectory(walk, directory.directory(name), `${path}/`, depth + 1)
       } else if (stats === undefined || stats.isFile()) {
-        await addFile(walk, { path, stats, open: () => directory.file(name) })
+        await addFile(walk, path, stats, () => directory.file(name))
       } else if (path === SKILL_FILE && walk.openSkillFile) {
-        await addFile(walk, { path, stats: undefined, open: walk.openSkillFile })
+        await addFile(walk, path, undefined, walk.openSkillFile)
       } else {
         countOne(walk)
         walk.leftOut.push({ path, kind: kindOf(stats) })
@@ -134,19 +130,12 @@ async function addDirectory(
   }
 }
 
-interface Met {
-  readonly path: string
-  /** Undefined when only opening it shows that. */
-  readonly stats: Stats | undefined
-  readonly open: () => OpenedFile
-}
-
-async function addFile(walk: Walk, met: Met): Promise<void> {
+/** `stats` is undefined when only opening the file shows them. */
+async function addFile(walk: Walk, path: string, stats: Stats | undefined, open: () => OpenedFile): Promise<void> {
   countOne(walk)
-  const { path, stats } = met
   // Readable for all, so it need not be opened to find out.
   if (!walk.contents && stats && (stats.mode & READABLE_BY_ALL) === READABLE_BY_ALL) return addSize(walk, path, stats)
-  const file = met.open()
+  const file = open()
   try {
     if (walk.contents) await addContents(walk, path, file)
     else await addSize(walk, path, file.stats)
@@ -208,11 +197,7 @@ function notUtf8(path: string, name: string): NexusError {
 function countOne(walk: Walk): void {
   const { maxFiles } = walk.limits
   if (walk.files.length + walk.leftOut.length < maxFiles) return
-  const most = mostOf(walk, () => 1)
-  throw exceeded(walk, `has more than ${maxFiles} files`, {
-    path: `${walk.root}${most === '' ? '' : `/${most}`}`,
-    fix: takeOut(most),
-  })
+  throw tooMuch(walk, `has more than ${maxFiles} files`, () => 1)
 }
 
 function checkSize(walk: Walk, path: string, size: number): void {
@@ -224,11 +209,7 @@ function checkSize(walk: Walk, path: string, size: number): void {
     })
   }
   if (walk.totalBytes + size <= maxTotalBytes) return
-  const most = mostOf(walk, (file) => file.size)
-  throw exceeded(walk, `has more than ${maxTotalBytes} bytes in all`, {
-    path: `${walk.root}${most === '' ? '' : `/${most}`}`,
-    fix: takeOut(most),
-  })
+  throw tooMuch(walk, `has more than ${maxTotalBytes} bytes in all`, (file) => file.size)
 }
 
 function tooDeep(walk: Walk, path: string): NexusError {
@@ -238,20 +219,22 @@ function tooDeep(walk: Walk, path: string): NexusError {
   })
 }
 
-/** The directory directly below the skill that weighs most; empty when most lies beside the SKILL.md. */
-function mostOf({ files }: Walk, weigh: (file: WalkedFile) => number): string {
+/** Names the directory directly below the skill that weighs most, unless most lies beside the SKILL.md. */
+function tooMuch(walk: Walk, what: string, weigh: (file: WalkedFile) => number): NexusError {
   const weights = new Map<string, number>()
-  for (const file of files) {
+  for (const file of walk.files) {
     const slash = file.path.indexOf('/')
     const top = slash < 0 ? '' : file.path.slice(0, slash)
     weights.set(top, (weights.get(top) ?? 0) + weigh(file))
   }
-  return [...weights].reduce((most, each) => (each[1] > most[1] ? each : most), ['', 0])[0]
-}
-
-function takeOut(most: string): string {
-  if (most === '') return 'remove what the skill does not need, or pack many files into one'
-  return `most of it lies in ${JSON.stringify(most)}: move that out of the directory of skills, or remove it`
+  const [most] = [...weights].reduce((heaviest, each) => (each[1] > heaviest[1] ? each : heaviest), ['', 0])
+  if (most === '')
+    return exceeded(walk, what, {
+      path: walk.root,
+      fix: 'remove what the skill does not need, or pack many files into one',
+    })
+  const fix = `most of it lies in ${JSON.stringify(most)}: move that out of the directory of skills, or remove it`
+  return exceeded(walk, what, { path: `${walk.root}/${most}`, fix })
 }
 
 function exceeded(walk: Walk, what: string, how: { path: string; fix: string }): NexusError {

@@ -7,6 +7,7 @@ import {
   argumentText,
   type Frame,
   objectsIn,
+  openAiError,
   stringOf,
   textOf,
   type WireFormat,
@@ -18,9 +19,7 @@ export const chatCompletions: WireFormat = {
   toolNames: (body) => objectsIn(body.tools).map((tool) => stringOf((tool.function as JsonObject | undefined)?.name)),
   frames,
   whole,
-  error: (status, message) => ({
-    error: { message, type: status === 429 ? 'rate_limit_error' : 'error', param: null, code: null },
-  }),
+  error: openAiError,
 }
 
 function toSeen(message: Record<string, unknown>): SeenMessage {

@@ -33,6 +33,10 @@ export interface WireFormat {
   error(status: number, message: string): JsonObject
 }
 
+export function openAiError(status: number, message: string): JsonObject {
+  return { error: { message, type: status === 429 ? 'rate_limit_error' : 'error', param: null, code: null } }
+}
+
 /** The arguments of a call as the text a model would write. */
 export function argumentText(call: Pick<ReplyCall, 'arguments'>): string {
   return typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments)
@@ -60,7 +64,6 @@ export function textOf(content: unknown): string {
     .join('')
 }
 
-/** A string from outside, else the empty string. */
 export function stringOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }

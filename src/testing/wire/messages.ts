@@ -103,6 +103,5 @@ function shell(head: AnswerHead): JsonObject {
 
 /** This interface has no text form of arguments in whole answers: what is not an object is sent unchanged. */
 function inputOf(call: Answer['calls'][number]): JsonValue {
-  if (isJsonObject(call.arguments)) return call.arguments
-  return argumentText(call)
+  return isJsonObject(call.arguments) ? call.arguments : argumentText(call)
 }

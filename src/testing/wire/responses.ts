@@ -7,6 +7,7 @@ import {
   argumentText,
   type Frame,
   objectsIn,
+  openAiError,
   stringOf,
   textOf,
   type WireFormat,
@@ -24,9 +25,7 @@ export const responses: WireFormat = {
   toolNames: (body) => objectsIn(body.tools).map((tool) => stringOf(tool.name)),
   frames,
   whole,
-  error: (status, message) => ({
-    error: { message, type: status === 429 ? 'rate_limit_error' : 'error', param: null, code: null },
-  }),
+  error: openAiError,
 }
 
 function toSeen(item: Record<string, unknown>): SeenMessage {
