@@ -68,7 +68,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const keys = [environment.openaiApiKey, environment.anthropicApiKey].filter((key) => key !== undefined)
   const secrets = [...new Set([...keys, ...built.secrets])]
   return Object.freeze({
-    config: toConfig(built.document, unset),
+    config: toConfig({ ...built, unset }),
     diagnostics: [
       ...trust.diagnostics,
       ...(options.trusted === undefined && entry ? findGone(entry, read) : []),
@@ -100,7 +100,7 @@ async function build(inputs: readonly Input[], settings: ConfigDocument, environ
   if (inputs.length > 0)
     return (await import('./layers/build-layers.ts')).buildLayers(inputs, { environment, settings })
   const layers = [{ path: 'environment', document: settings as JsonObject }]
-  return { document: settings, layers, diagnostics: [], secrets: new Set(), unset: [], lost: [] }
+  return { document: settings, agents: [], layers, diagnostics: [], secrets: new Set(), unset: [], lost: [] }
 }
 
 /**

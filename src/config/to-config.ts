@@ -13,19 +13,28 @@ import type {
   StoreConfig,
 } from './config.ts'
 import { copyValue, isInList, partAt, type Path } from './document/path.ts'
-import { expandAgents } from './layers/merge.ts'
+import type { AgentDocument } from './layers/merge.ts'
 import type { Unset } from './layers/references.ts'
 import { CONFIG_DEFAULTS } from './schema/defaults.ts'
 import type { ConfigDocument } from './schema/schema.ts'
 
-/** Fills in the defaults and freezes the result, maps included. `document` holds all files, merged and resolved; `unset` what is missing in it. */
-export function toConfig(document: ConfigDocument, unset: readonly Unset[]): Config {
+/** All files together. */
+interface Merged {
+  readonly document: ConfigDocument
+  /** Each laid over the one that it extends. */
+  readonly agents: readonly AgentDocument[]
+  /** Missing in the document. */
+  readonly unset: readonly Unset[]
+}
+
+/** Fills in the defaults and freezes the result, maps included. */
+export function toConfig({ document, agents, unset }: Merged): Config {
   const { groups = {}, ...toolSettings } = document.tools ?? {}
   const model = toModel(document.model)
   return freezeDeep<Config>({
     ...(model && { model }),
     skills: toSkills(document, unset),
-    agents: toAgents(document),
+    agents: toAgents(agents, document.permissions?.defaultPreset),
     permissions: toPermissions(document),
     tools: { groups: new LockedMap(Object.entries(groups)), settings: toolSettings as JsonObject },
     execution: toExecution(document.execution ?? {}),
@@ -108,24 +117,22 @@ function toEntry({ enabled, apiKey, env, config }: EntryDocument, broken: readon
   }
 }
 
-function toAgents({ agents = [], permissions: { defaultPreset } = {} }: ConfigDocument): AgentConfig[] {
-  const all = agents.length > 0 ? agents : [{ id: CONFIG_DEFAULTS.agentId }]
-  return expandAgents(all).map(
-    ({ id, preset = defaultPreset, permissions, skills, instructions, tools = {}, shadow }) => ({
-      id,
-      ...(shadow !== undefined && { shadow }),
-      ...(preset !== undefined && { preset }),
-      ...(permissions && { permissions: permissions as PermissionDelta }),
-      ...(skills && { skills }),
-      ...(instructions !== undefined && { instructions }),
-      tools: {
-        profile: tools.profile ?? 'full',
-        allow: tools.allow ?? [],
-        ask: tools.ask ?? [],
-        deny: tools.deny ?? [],
-      },
-    }),
-  )
+function toAgents(agents: readonly AgentDocument[], defaultPreset: string | undefined): AgentConfig[] {
+  const all: readonly AgentDocument[] = agents.length > 0 ? agents : [{ id: CONFIG_DEFAULTS.agentId }]
+  return all.map(({ id, preset = defaultPreset, permissions, skills, instructions, tools = {}, shadow }) => ({
+    id,
+    ...(shadow !== undefined && { shadow }),
+    ...(preset !== undefined && { preset }),
+    ...(permissions && { permissions: permissions as PermissionDelta }),
+    ...(skills && { skills }),
+    ...(instructions !== undefined && { instructions }),
+    tools: {
+      profile: tools.profile ?? 'full',
+      allow: tools.allow ?? [],
+      ask: tools.ask ?? [],
+      deny: tools.deny ?? [],
+    },
+  }))
 }
 
 function toPermissions({

@@ -5,7 +5,7 @@ import type { Finding } from './document/finding.ts'
 import { parseSettings } from './document/parse.ts'
 import { type Path } from './document/path.ts'
 import { nameOf } from './document/shown-key.ts'
-import { isSection } from './layers/restrict.ts'
+import { holdsTightening } from './schema/walk.ts'
 import { findWidening, pointerTo, type Widening } from './layers/widening.ts'
 import { TRUST } from './messages.ts'
 import { fromProfile, isProfilePath, nameIn } from './profiles.ts'
@@ -61,7 +61,7 @@ export function findLost(document: ConfigDocument, file: string, recorded: Recor
 /** The largest part around a new setting of which nothing was there: a new map is named once. */
 function wholeOf(at: Path, settings: TrustedSettings): Path {
   const above = at.slice(0, -1)
-  if (above.length === 0 || isSection(above)) return at
+  if (above.length === 0 || holdsTightening(above)) return at
   const prefix = `${pointerTo(above)}/`
   return Object.keys(settings).some((pointer) => pointer.startsWith(prefix)) ? at : wholeOf(above, settings)
 }

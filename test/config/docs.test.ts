@@ -5,6 +5,7 @@ import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { assertValid } from '../../src/config/index.ts'
 import { makePlace } from './place.ts'
+import { everyRule } from './rules.ts'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..')
 const PAGE = await readFile(join(ROOT, 'docs/config.md'), 'utf8')
@@ -36,13 +37,13 @@ describe('docs/config.md', () => {
     assert.deepEqual(missing, [])
   })
 
-  it('lists all that an untrusted workspace may set', async () => {
-    const source = await readFile(join(ROOT, 'src/config/layers/restrict.ts'), 'utf8')
-    const allowed = [...source.matchAll(/path: '([^']+)', check/g)].map((match) => match[1] ?? '')
+  it('lists all that an untrusted workspace may set', () => {
+    const settings = everyRule().filter(({ path, rules }) => rules.untrusted && path !== 'agents.*.id')
+    const allowed = [...settings.map(({ path }) => path), 'execution.mode', 'skills.mode']
     const section = PAGE.slice(PAGE.indexOf('## Trust'), PAGE.indexOf('## Diagnostics'))
     const listed = [...section.matchAll(/`((?:skills|agents|execution|limits)\.[a-zA-Z_.*]+)`/g)].map(
       (match) => match[1] ?? '',
     )
-    assert.deepEqual(listed.toSorted(), allowed.filter((path) => path !== 'agents.*.id').toSorted())
+    assert.deepEqual(listed.toSorted(), allowed.toSorted())
   })
 })

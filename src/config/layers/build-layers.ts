@@ -1,7 +1,7 @@
 import { type Diagnostic, type JsonObject, type JsonValue, toSafeLine } from '../../kernel/index.ts'
 import type { Layer } from '../config.ts'
 import { checkDocument } from '../document/check-document.ts'
-import { type Finding, type Part, placeFindings } from '../document/finding.ts'
+import { type Finding, placeFindings } from '../document/finding.ts'
 import { parseSettings } from '../document/parse.ts'
 import { copyValue, isInList, listOf, partAt, withoutGaps } from '../document/path.ts'
 import { nameOf } from '../document/shown-key.ts'
@@ -11,12 +11,11 @@ import type { ConfigDocument } from '../schema/schema.ts'
 import { SETTINGS } from '../messages.ts'
 import { toCanonical } from './canonical.ts'
 import { crossCheck } from './cross-check.ts'
-import { mergeDocuments } from './merge.ts'
+import { type AgentDocument, expandAgents, mergeDocuments } from './merge.ts'
 import { resolveReferences, type Unset } from './references.ts'
 import { findLost, type RecordedTrust } from '../trusted-settings.ts'
-import { restrictUntrusted } from './restrict.ts'
+import { restrict } from './restrict.ts'
 import { findUnused } from './unused.ts'
-import { refuseUserOnly } from './user-only.ts'
 
 /** The text of a file, or settings in the form of one. */
 export interface Input {
@@ -36,6 +35,8 @@ export interface Input {
 /** All files laid over each other. */
 export interface Built {
   readonly document: ConfigDocument
+  /** Each laid over the one that it extends. */
+  readonly agents: readonly AgentDocument[]
   readonly layers: readonly Layer[]
   readonly diagnostics: readonly Diagnostic[]
   readonly secrets: ReadonlySet<string>
@@ -62,10 +63,11 @@ export async function buildLayers(
   so.document = withProfilesLast(so.document, so.layers)
   so.findings.push(...crossCheck(so.document, so.layers))
   const fileOf = (path: string): Layer | undefined => so.layers.find((layer) => layer.path === path)
-  return { ...so, diagnostics: [...so.diagnostics, ...(await placeFindings(so.findings, fileOf))] }
+  const agents = expandAgents(so.document.agents ?? [])
+  return { ...so, agents, diagnostics: [...so.diagnostics, ...(await placeFindings(so.findings, fileOf))] }
 }
 
-interface Growing extends Built {
+interface Growing extends Omit<Built, 'agents'> {
   document: ConfigDocument
   readonly layers: Layer[]
   readonly diagnostics: Diagnostic[]
@@ -93,26 +95,24 @@ async function addLayer(so: Growing, { path, content, ...input }: Input, environ
   const lost = input.isTrusted && recorded ? findLost(checked.document, path, recorded) : []
   so.lost.push(...lost.map(({ at }) => nameOf(at)))
   const isTrusted = input.isTrusted && lost.length === 0
-  const allowed = allowedPart(checked.document, {
-    ...input,
-    isTrusted,
-    path,
-    base: withProfilesLast(so.document, so.layers),
-  })
-  const { providers } = so.document.secrets ?? {}
-  const place = { path, directory: input.directory, isProfile, environment, ...(providers && { providers }) }
+  const { document: canonical, sandboxAt, conflicts } = toCanonical(checked.document)
+  const base = withProfilesLast(so.document, so.layers)
+  const file = { ...input, path, sandboxAt, base }
+  const allowed = restrict(canonical, { ...file, isTrusted })
+  const providers = so.document.secrets?.providers
+  const place = { path, directory: input.directory, isProfile, environment, providers }
   const resolved = resolveReferences(allowed.document, place)
-  const { document, sandboxAt, conflicts } = toCanonical(resolved.document)
+  const { document } = resolved
   const layer: Layer = {
     path,
     document: document as JsonObject,
-    ...(typeof content === 'string' && { text: content }),
+    text: typeof content === 'string' ? content : undefined,
     isProfile,
     sandboxAt,
   }
   so.diagnostics.push(...diagnostics)
-  const refused = lost.length > 0 ? refuseUserOnly(checked.document, path).findings : allowed.findings
-  so.findings.push(...checked.findings, ...lost, ...refused)
+  // An edit that lost trust is one finding, not one for each setting that waits again.
+  so.findings.push(...checked.findings, ...lost, ...restrict(canonical, file).findings)
   so.findings.push(...resolved.findings, ...findUnused(document, layer))
   if (isTrusted) so.findings.push(...findClash(checked.document, layer, so.layers))
   so.findings.push(...findTwins(checked.document, path), ...conflicts.map((at) => describeConflict(at, path)))
@@ -121,15 +121,6 @@ async function addLayer(so: Growing, { path, content, ...input }: Input, environ
   so.unset = [...so.unset.filter((each) => !isReplaced(each)), ...resolved.unset]
   so.layers.push(layer)
   so.document = mergeDocuments(so.document, withoutGaps(document as JsonObject) as ConfigDocument)
-}
-
-/** What of a file may count: all, all but what only the user says, or only what tightens. */
-function allowedPart(
-  document: ConfigDocument,
-  file: Pick<Input, 'path' | 'isTrusted' | 'isWorkspace' | 'isProfile'> & { readonly base: ConfigDocument },
-): Part {
-  if (!file.isTrusted) return restrictUntrusted(document, file)
-  return file.isWorkspace ? refuseUserOnly(document, file.path) : { document, findings: [] }
 }
 
 /** Two agents of one id in one file: their rules would be merged, which no author means. */

@@ -3,12 +3,10 @@ import type { Layer, LoadedConfig, Origin } from '../config.ts'
 import { CONFIG_DEFAULTS } from '../schema/defaults.ts'
 import { placesIn } from '../document/parse-yaml.ts'
 import { copyValue, partAt, type Path, type PathKey } from '../document/path.ts'
-import { ROOT, type Schema, schemaFor } from '../schema/walk.ts'
+import { ROOT, rulesOf, type Schema, schemaFor } from '../schema/walk.ts'
 import { type AgentDocument, expandAgents, MAX_CHAIN } from './merge.ts'
 import { originOf } from './origins.ts'
-import { fits } from '../document/pattern.ts'
 import { inProfile } from '../profiles.ts'
-import { UNUSED } from './unused.ts'
 
 /** The effective settings in the form of a file, and where each was written. Secrets are in it: mask before showing. */
 export interface Explained {
@@ -88,7 +86,8 @@ function fill(value: JsonValue, keys: Path, schema: Schema): JsonValue {
 }
 
 function defaultOf(schema: Schema, keys: Path): JsonValue | undefined {
-  if (UNUSED.some(({ path, value }) => value === undefined && fits(path, keys))) return undefined
+  const { unused } = rulesOf(schema)
+  if (unused && unused.value === undefined) return undefined
   if (schema.default !== undefined) return schema.default as JsonValue
   if (schemaFor(schema, {}).type !== 'strict_object') return undefined
   const filled = fill({}, keys, schema) as JsonObject

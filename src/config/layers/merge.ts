@@ -1,43 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import { copyValue } from '../document/path.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
-import { fits } from '../document/pattern.ts'
+import { rulesAt } from '../schema/walk.ts'
 
-/** How two values of one key become one. `*` in a path matches any one key. */
-const RULES: readonly { readonly path: string; readonly rule: 'replace' | 'add' | 'add-before' | 'by-id' }[] = [
-  // Whole, so that a key never travels to another file's address.
-  ...[
-    'model',
-    'search',
-    'store',
-    'nats',
-    'execution.e2b',
-    'mcp.servers.*',
-    'secrets.providers.*',
-    'skills.entries.*.apiKey',
-  ].map((path) => ({ path, rule: 'replace' as const })),
-  // The file that weighs more comes first in the search.
-  { path: 'skills.load.extraDirs', rule: 'add-before' },
-  { path: 'skills.skill_dirs', rule: 'add-before' },
-  { path: 'skills.sources', rule: 'add-before' },
-  { path: 'skills.disabled_skills', rule: 'add' },
-  { path: 'skills.builtin', rule: 'add' },
-  { path: 'skills.custom', rule: 'add' },
-  { path: 'agents', rule: 'by-id' },
-  { path: 'agents.*.tools.allow', rule: 'add' },
-  { path: 'agents.*.tools.ask', rule: 'add' },
-  { path: 'agents.*.tools.deny', rule: 'add' },
-  { path: 'agents.*.permissions.disableTools', rule: 'add' },
-  { path: 'agents.*.permissions.addBlockedPaths', rule: 'add' },
-  { path: 'permissions.presets.*.blockedPaths', rule: 'add' },
-  { path: 'permissions.presets.*.disableTools', rule: 'add' },
-  { path: 'permissions.destructiveTools', rule: 'add' },
-  { path: 'execution.network.deniedDomains', rule: 'add' },
-  { path: 'execution.filesystem.denyRead', rule: 'add' },
-  { path: 'execution.filesystem.denyWrite', rule: 'add' },
-]
-
-/** Lays `next` over `base`: maps by key, lists by the rules above, everything else is replaced. Neither is changed. */
+/** Lays `next` over `base`: maps by key, lists as the schema says, everything else is replaced. Neither is changed. */
 export function mergeDocuments(base: ConfigDocument, next: ConfigDocument): ConfigDocument {
   return mergeValues(base as JsonObject, next as JsonObject, []) as ConfigDocument
 }
@@ -64,7 +30,7 @@ export function expandAgents(agents: readonly AgentDocument[]): AgentDocument[] 
 
 function mergeValues(base: JsonValue | undefined, next: JsonValue, keys: readonly string[]): JsonValue {
   if (Array.isArray(next)) return mergeLists(Array.isArray(base) ? base : [], next, keys)
-  if (ruleFor(keys) === 'replace' || !isJsonObject(base) || !isJsonObject(next)) return copyValue(next)
+  if (rulesAt(keys).merge === 'whole' || !isJsonObject(base) || !isJsonObject(next)) return copyValue(next)
   const merged = copyValue(base) as Record<string, JsonValue>
   for (const [key, value] of Object.entries(next)) {
     merged[key] = mergeValues(Object.hasOwn(base, key) ? base[key] : undefined, value, [...keys, key])
@@ -73,7 +39,7 @@ function mergeValues(base: JsonValue | undefined, next: JsonValue, keys: readonl
 }
 
 function mergeLists(base: readonly JsonValue[], next: readonly JsonValue[], keys: readonly string[]): JsonValue {
-  switch (ruleFor(keys)) {
+  switch (rulesAt(keys).merge) {
     case 'add':
       return union([...base, ...next])
     case 'add-before':
@@ -97,10 +63,6 @@ function mergeById(base: readonly JsonValue[], next: readonly JsonValue[], keys:
 
 function idOf(value: JsonValue): JsonValue | undefined {
   return isJsonObject(value) ? value['id'] : undefined
-}
-
-function ruleFor(keys: readonly string[]): (typeof RULES)[number]['rule'] | undefined {
-  return RULES.find((row) => fits(row.path, keys))?.rule
 }
 
 function union(values: readonly JsonValue[]): JsonValue[] {

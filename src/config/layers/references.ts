@@ -6,10 +6,10 @@ import { nameIn } from '../profiles.ts'
 import type { Environment } from '../environment.ts'
 import { expandHome } from '../home.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
-import { holdsOf, isSecret, schemasAlong } from '../schema/walk.ts'
+import type { Rules } from '../schema/parts.ts'
+import { holdsOf, isSecret, rulesAlong, schemasAlong } from '../schema/walk.ts'
 import { readSecretFile } from '../secrets/read-file.ts'
 import { type Providers, readReference } from '../secrets/reference.ts'
-import { fits, isWithin } from '../document/pattern.ts'
 import { type Message, REFERENCES } from '../messages.ts'
 
 /** A value that was left out because what it refers to cannot be had. */
@@ -37,8 +37,7 @@ interface ReferenceContext {
   readonly providers?: Providers
 }
 
-/** How a text at some place is read. `literal` may hold `${` as it likes; `plain` may not hold references. */
-type Use = 'literal' | 'plain' | 'value' | 'secret' | 'path' | 'module'
+type Use = NonNullable<Rules['texts']> | 'path'
 
 const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{/g
 
@@ -176,34 +175,13 @@ function report({ path, found }: Visit, at: Path, words: Message & { readonly se
   found.findings.push({ file: path, at, ...words })
 }
 
-/** How texts are read at and below a place, unless the schema says that they are paths; anything else is `plain`. */
-const USES: readonly (readonly [pattern: string, use: Use])[] = [
-  ['agents.*.instructions', 'literal'],
-  ['secrets.providers.*.args', 'literal'],
-  ['tools.groups', 'plain'],
-  ['tools.run_command.blocked', 'plain'],
-  ['tools.file_ops.allowedExtensions', 'plain'],
-  ['tools.run_command.allowed', 'plain'],
-  ['tools.run_command.blockedPatterns', 'literal'],
-  ['tools', 'secret'],
-  ['skills.entries', 'secret'],
-  ['mcp.servers', 'secret'],
-  ['skills.custom', 'module'],
-  ...['model', 'skills.sources', 'search', 'execution.e2b', 'store', 'nats', 'server'].map(
-    (pattern) => [pattern, 'value'] as const,
-  ),
-]
-
 function useOf(at: Path, root: JsonObject): Use {
-  const use = USES.find(([pattern]) => isWithin(pattern, at))?.[1]
-  if (use === 'module') return use
-  return holdsOf(schemasAlong(root, at)[at.length]) === 'path' ? 'path' : (use ?? 'plain')
+  const use = rulesAlong(at).findLast(({ texts }) => texts !== undefined)?.texts ?? 'plain'
+  return use !== 'module' && holdsOf(schemasAlong(root, at)[at.length]) === 'path' ? 'path' : use
 }
 
-/** What is left out when the text at `at` cannot be had: a source, a model, a search service and a server are nothing without a part of them. */
+/** The part that is left out when the text at `at` cannot be had. */
 function unitOf(at: Path): Path {
-  if (fits('model.apiKey', at)) return at
-  if (at[0] === 'model') return ['model']
-  if (at[0] === 'search') return ['search']
-  return isWithin('skills.sources.*', at) || isWithin('mcp.servers.*', at) ? at.slice(0, 3) : at
+  const unit = rulesAlong(at).findLastIndex(({ isUnit }) => isUnit)
+  return unit === -1 ? at : at.slice(0, unit)
 }

@@ -1,134 +1,129 @@
-import { DEFAULTS, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
-import { CONFIG_DEFAULTS } from '../schema/defaults.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import type { Layer } from '../config.ts'
 import type { Finding, Part } from '../document/finding.ts'
 import { copyValue, partAt, type Path, withoutEmptyMaps } from '../document/path.ts'
-import { nameIn } from '../profiles.ts'
-import type { ConfigDocument } from '../schema/schema.ts'
-import { expandAgents } from './merge.ts'
-import { fits, leadsTo } from '../document/pattern.ts'
 import { TRUST } from '../messages.ts'
-import { isUserOnly } from './user-only.ts'
+import { nameIn } from '../profiles.ts'
+import { CONFIG_DEFAULTS } from '../schema/defaults.ts'
+import type { Tightening } from '../schema/parts.ts'
+import type { ConfigDocument } from '../schema/schema.ts'
+import { defaultAt, holdsTightening, rulesAlong, rulesAt } from '../schema/walk.ts'
+import { pathInFile } from './canonical.ts'
+import { expandAgents } from './merge.ts'
 
-/** Whether a part of an untrusted file only narrows what is allowed so far; a value means "narrowed to this". */
+/** Whether a value only narrows what is allowed so far; a value means "narrowed to this". */
 type Check = (value: JsonValue, now: unknown) => boolean | { readonly narrowed: JsonValue }
 
-const accumulates: Check = () => true
-
-/** Numbers may only go down. `none` is the value that means no limit. */
-function lower(unlessSet: number, none?: number): Check {
-  return (value, now) => {
-    const size = (number: unknown): number => (number === none ? Infinity : Number(number))
-    return size(value) <= size(now ?? unlessSet)
-  }
+interface Tighter {
+  readonly check: Check
+  /** The narrowest that users may have; absent where the check does not ask what they have. */
+  readonly narrowest?: readonly JsonValue[]
 }
 
-/** A skill list may only become shorter. What goes leaves a gap. */
-const shorter: Check = (value, now) => {
+/** Source: decisions, "Trust": an untrusted workspace may tighten but not widen. */
+const TIGHTER: Readonly<Record<Tightening, Tighter>> = {
+  add: { check: () => true },
+  disable: { check: (value) => value === false },
+  // A name that goes leaves a gap.
+  remove: { check: checkShorter, narrowest: [[]] },
+  // `coding` and `messaging` each have tools that the other lacks.
+  'narrow-profile': {
+    check: (value, now) => value === now || now === 'full' || (value === 'minimal' && now === 'messaging'),
+    narrowest: ['coding', 'messaging', 'minimal'],
+  },
+  // Confined here instead of unconfined here; but a user who chose another machine wants nothing run on this one.
+  'this-machine': { check: (value, now) => value === 'local' && now !== 'e2b', narrowest: ['e2b'] },
+  lower: { check: (value, now) => Number(value) <= Number(now), narrowest: [1] },
+  'lower-or-none': { check: (value, now) => sizeOf(value) <= sizeOf(now), narrowest: [1] },
+}
+
+function sizeOf(limit: unknown): number {
+  return limit === 0 ? Infinity : Number(limit)
+}
+
+function checkShorter(value: JsonValue, now: unknown): ReturnType<Check> {
   if (!Array.isArray(value) || !Array.isArray(now)) return true
   const narrowed = value.map((name) => (now.includes(name) ? name : undefined))
   return !narrowed.includes(undefined) || { narrowed: narrowed as JsonValue }
 }
 
-/** `coding` and `messaging` each hold tools that the other has not. */
-const narrowerProfile: Check = (value, now = 'full') =>
-  value === now || now === 'full' || (value === 'minimal' && now === 'messaging')
+/** Whether a setting only narrows what is allowed, whatever the configuration so far says. */
+export function neverWidens(value: JsonValue, at: Path): boolean {
+  const { untrusted } = rulesAt(at)
+  if (untrusted === undefined) return false
+  const { check, narrowest = [undefined] } = TIGHTER[untrusted]
+  return narrowest.every((now) => check(value, now) === true)
+}
 
-/** Confined here instead of unconfined here; but a user who chose another machine wants nothing run on this one. */
-const onThisMachine: Check = (value, now) => value === 'local' && now !== 'e2b'
-
-interface Row {
-  readonly path: string
-  readonly check: Check
-  readonly reads?: string
-  /** The narrowest that users may have; absent where the check does not ask what they have. */
-  readonly narrowest?: readonly JsonValue[]
+interface File extends Pick<Layer, 'path' | 'isProfile' | 'sandboxAt'> {
+  readonly isTrusted: boolean
+  /** Else it is the user's own, and applies as a whole. */
+  readonly isWorkspace: boolean
+  /** The configuration so far. */
+  readonly base: ConfigDocument
 }
 
 /**
- * All that the nexus.yaml of an untrusted workspace may set; `*` matches any one key or agent. Everything else is
- * ignored. Source: decisions, "Trust": it may tighten but not widen.
+ * The part of a canonical document that applies. Of a trusted workspace that is all but what only the user may say: a command
+ * that writes there could otherwise free the next one. Of another one it is what tightens. Every other part is a finding.
  */
-const MAY_TIGHTEN: readonly Row[] = [
-  { path: 'skills.disabled_skills', check: accumulates },
-  { path: 'skills.entries.*.enabled', check: (value) => value === false },
-  { path: 'agents.*.id', check: accumulates },
-  { path: 'agents.*.skills', check: shorter, narrowest: [[]] },
-  { path: 'agents.*.tools.deny', check: accumulates },
-  { path: 'agents.*.tools.ask', check: accumulates },
-  { path: 'agents.*.tools.profile', check: narrowerProfile, narrowest: ['coding', 'messaging', 'minimal'] },
-  { path: 'execution.sandbox', check: onThisMachine, narrowest: ['e2b'] },
-  { path: 'execution.mode', check: onThisMachine, reads: 'execution.sandbox', narrowest: ['e2b'] },
-  { path: 'skills.mode', check: onThisMachine, reads: 'execution.sandbox', narrowest: ['e2b'] },
-  { path: 'execution.timeoutMs', check: lower(DEFAULTS.commandTimeoutMs), narrowest: [1] },
-  { path: 'execution.maxOutputBytes', check: lower(DEFAULTS.maxOutputBytes), narrowest: [1] },
-  { path: 'limits.maxIterations', check: lower(DEFAULTS.maxIterations), narrowest: [1] },
-  { path: 'limits.toolTimeoutMs', check: lower(DEFAULTS.toolTimeoutMs, 0), narrowest: [1] },
-  { path: 'limits.maxConcurrentTools', check: lower(DEFAULTS.maxConcurrentTools), narrowest: [1] },
-]
-
-/** Whether a setting only narrows what is allowed, whatever the configuration so far says. */
-export function neverWidens(value: JsonValue, at: Path): boolean {
-  const row = MAY_TIGHTEN.find(({ path }) => fits(path, at))
-  return row !== undefined && (row.narrowest ?? [undefined]).every((now) => row.check(value, now) === true)
-}
-
-/** Whether settings that an untrusted file may set are below this place. */
-export function isSection(at: Path): boolean {
-  return MAY_TIGHTEN.some(({ path }) => leadsTo(path, at))
-}
-
-/** What of an untrusted file counts over `base`, the configuration so far. Every part that does not is a finding. */
-export function restrictUntrusted(
-  checked: ConfigDocument,
-  {
-    base,
-    path,
-    isProfile = false,
-  }: { readonly base: ConfigDocument; readonly path: string; readonly isProfile?: boolean },
-): Part {
-  const ignored: Path[] = []
-  const expanded = { ...base, ...(base.agents && { agents: expandAgents(base.agents) }) } as JsonObject
-  const document = withoutEmptyMaps(narrowMap(checked as JsonObject, [], { ignored, base: expanded }))
-  const findings = ignored.map((at): Finding => {
-    return {
-      file: path,
-      at,
-      severity: 'warning',
-      ...TRUST.untrusted({ setting: nameIn({ isProfile })(at) }, isUserOnly(at)),
-    }
+export function restrict(canonical: ConfigDocument, { base, isWorkspace, ...file }: File): Part {
+  const { isTrusted } = file
+  if (isTrusted && !isWorkspace) return { document: canonical, findings: [] }
+  const refused: Path[] = []
+  const expanded = { ...base, agents: expandAgents(base.agents ?? []) } as JsonObject
+  const document = restrictMap(canonical as JsonObject, [], { refused, base: expanded, isTrusted })
+  if (refused.length === 0 && isTrusted) return { document: canonical, findings: [] }
+  const findings = refused.map((path): Finding => {
+    const at = pathInFile(file, path)
+    const setting = nameIn(file)(at)
+    const isUsersOnly = rulesAlong(path).some(({ usersOnly }) => usersOnly !== undefined)
+    const words = isTrusted ? TRUST.userOnly({ setting }) : TRUST.untrusted({ setting }, isUsersOnly)
+    return { file: file.path, at, severity: 'warning', ...words }
   })
-  return { document: document as ConfigDocument, findings }
+  return { document: withoutEmptyMaps(document) as ConfigDocument, findings }
 }
 
 interface Walk {
   readonly base: JsonObject
+  readonly isTrusted: boolean
   /** Position in `base` of the agent that is being narrowed. */
   readonly agentAt?: number
-  readonly ignored: Path[]
+  readonly refused: Path[]
 }
 
-function narrowMap(map: JsonObject, at: Path, walk: Walk): JsonObject {
+function restrictMap(map: JsonObject, at: Path, walk: Walk): JsonObject {
   const kept = Object.create(null) as Record<string, JsonValue>
   for (const [key, value] of Object.entries(map)) {
-    const narrowed = narrow(value, [...at, key], walk)
-    if (narrowed !== undefined) kept[key] = narrowed
+    const restricted = restrictPart(value, [...at, key], walk)
+    if (restricted !== undefined) kept[key] = restricted
   }
   return kept
 }
 
+function restrictPart(value: JsonValue, at: Path, walk: Walk): JsonValue | undefined {
+  const { usersOnly, untrusted } = rulesAt(at)
+  if (!walk.isTrusted) return untrusted === undefined ? narrowSection(value, at, walk) : narrow(value, at, walk)
+  if (usersOnly === true || usersOnly === value) return refuse(at, walk)
+  return isJsonObject(value) ? restrictMap(value, at, walk) : copyValue(value)
+}
+
 function narrow(value: JsonValue, at: Path, walk: Walk): JsonValue | undefined {
-  const row = MAY_TIGHTEN.find(({ path }) => fits(path, at))
-  if (row) {
-    const now = partAt(walk.base, row.reads?.split('.') ?? inBase(at, walk))
-    const verdict = row.check(value, now)
-    if (verdict === true) return copyValue(value)
-    walk.ignored.push(at)
-    return verdict === false ? undefined : verdict.narrowed
-  }
-  if (fits('agents', at) && Array.isArray(value)) return narrowAgents(value, walk)
-  if (isJsonObject(value) && isSection(at)) return narrowMap(value, at, walk)
-  walk.ignored.push(at)
-  return undefined
+  const { untrusted } = rulesAt(at)
+  const now = partAt(walk.base, inBase(at, walk)) ?? defaultAt(at)
+  const verdict = untrusted !== undefined && TIGHTER[untrusted].check(value, now)
+  if (verdict === true) return copyValue(value)
+  refuse(at, walk)
+  return verdict === false ? undefined : verdict.narrowed
+}
+
+function narrowSection(value: JsonValue, at: Path, walk: Walk): JsonValue | undefined {
+  if (at.length === 1 && at[0] === 'agents' && Array.isArray(value)) return narrowAgents(value, walk)
+  return isJsonObject(value) && holdsTightening(at) ? restrictMap(value, at, walk) : refuse(at, walk)
+}
+
+function refuse(at: Path, { refused }: Walk): undefined {
+  refused.push(at)
 }
 
 /** An agent that does not exist so far would be a new one with all tools. */
@@ -137,9 +132,8 @@ function narrowAgents(agents: readonly (JsonValue | undefined)[], walk: Walk): J
   return agents.map((agent, index) => {
     if (!isJsonObject(agent)) return undefined
     const agentAt = known.indexOf(String(agent['id']))
-    if (agentAt !== -1) return narrowMap(agent, ['agents', index], { ...walk, agentAt })
-    walk.ignored.push(['agents', index])
-    return undefined
+    if (agentAt !== -1) return restrictMap(agent, ['agents', index], { ...walk, agentAt })
+    return refuse(['agents', index], walk)
   }) as JsonValue
 }
 

@@ -4,8 +4,8 @@ import { partAt, type Path } from '../document/path.ts'
 import { CONFIG_DEFAULTS } from '../schema/defaults.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import { pathInFile, toCanonical } from './canonical.ts'
-import { isSection, neverWidens } from './restrict.ts'
-import { refuseUserOnly } from './user-only.ts'
+import { holdsTightening } from '../schema/walk.ts'
+import { neverWidens, restrict } from './restrict.ts'
 
 /** One such setting. */
 export interface Widening {
@@ -18,7 +18,8 @@ export interface Widening {
 
 /** Settings that never count from a workspace are left out: there is nothing to trust in them. */
 export function findWidening(checked: ConfigDocument): Widening[] {
-  const { document, sandboxAt } = toCanonical(refuseUserOnly(checked, '').document)
+  const { document: canonical, sandboxAt } = toCanonical(checked)
+  const { document } = restrict(canonical, { path: '', base: {}, isTrusted: true, isWorkspace: true })
   const found = collect(document as JsonObject, [], document)
   const ids = (document.agents ?? []).flatMap((agent) => (agent as typeof agent | undefined)?.id ?? [])
   // Alone, an agent called main is the one that there is without any file.
@@ -34,7 +35,7 @@ function collect(value: JsonValue | undefined, at: Path, document: ConfigDocumen
   const members = isOneSetting ? [] : membersOf(value)
   if (members.length > 0) return members.flatMap(([key, member]) => collect(member, [...at, key], document))
   // An empty section says nothing, and which agents there are is one setting of its own.
-  if (isSection(at) && isEmpty(value)) return []
+  if (holdsTightening(at) && isEmpty(value)) return []
   return [{ at, pointer: pointerOf(at, document), value }]
 }
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { about, count, identifier, name, names, paths, time, timeOrNone, setting } from './parts.ts'
+import { about, count, identifier, is, name, names, paths, time, timeOrNone, setting } from './parts.ts'
 
 /** Permission presets that are always there. Source: contracts §1.7. */
 export const PRESETS = ['yolo', 'trusted', 'sandboxed', 'worker'] as const
@@ -20,9 +20,9 @@ const toolPermission = v.pipe(
 const preset = v.strictObject({
   extends: setting(name, 'A built-in preset or one of this map; default trusted.'),
   allowedPaths: v.optional(allowedPaths),
-  blockedPaths: setting(paths, 'Directories that are refused whatever else is said.'),
+  blockedPaths: setting(is(paths, { merge: 'add' }), 'Directories that are refused whatever else is said.'),
   network: setting(v.boolean(), 'Whether tools may reach the network.'),
-  disableTools: setting(names, 'Tools that are taken away.'),
+  disableTools: setting(is(names, { merge: 'add' }), 'Tools that are taken away.'),
   tools: setting(v.record(name, toolPermission), 'What is different for single tools.'),
   defaultToolTimeoutMs: setting(timeOrNone, 'Time limit of a tool call; 0: none.'),
 })
@@ -31,16 +31,19 @@ export const permissions = v.pipe(
   v.strictObject({
     defaultPreset: setting(name, 'Preset of agents that name none.'),
     presets: setting(v.record(identifier, preset), 'Presets of your own, by name.'),
-    destructiveTools: setting(names, 'Tools that a trusted agent confirms, besides the usual ones.'),
+    destructiveTools: setting(
+      is(names, { merge: 'add' }),
+      'Tools that a trusted agent confirms, besides the usual ones.',
+    ),
   }),
   about('What agents are: presets, paths and limits per tool.'),
 )
 
 const delta = v.strictObject({
-  disableTools: v.optional(names),
+  disableTools: v.optional(is(names, { merge: 'add' })),
   enableTools: v.optional(names),
   allowedPaths: v.optional(allowedPaths),
-  addBlockedPaths: v.optional(paths),
+  addBlockedPaths: v.optional(is(paths, { merge: 'add' })),
   toolOverrides: v.optional(v.record(name, toolPermission)),
 })
 
@@ -60,22 +63,33 @@ const context = v.strictObject({
 /** What an agent's `tools` says; none of these words can be the name of free settings at the top-level `tools`. */
 export const POLICY_WORDS = ['profile', 'allow', 'ask', 'deny'] as const
 
+const profiles = v.picklist(['minimal', 'coding', 'messaging', 'full'])
+
 const policy = v.strictObject({
-  profile: setting(v.picklist(['minimal', 'coding', 'messaging', 'full']), 'Which tools there are at all.', 'full'),
-  allow: setting(names, 'Tools, groups (group:fs), servers (mcp:github) and patterns.'),
-  ask: setting(names, 'Tools that a person confirms at each call.'),
-  deny: setting(names, 'Tools that are refused. Weighs more than anything else.'),
+  profile: setting(is(profiles, { untrusted: 'narrow-profile' }), 'Which tools there are at all.', 'full'),
+  allow: setting(is(names, { merge: 'add' }), 'Tools, groups (group:fs), servers (mcp:github) and patterns.'),
+  ask: setting(is(names, { merge: 'add', untrusted: 'add' }), 'Tools that a person confirms at each call.'),
+  deny: setting(
+    is(names, { merge: 'add', untrusted: 'add' }),
+    'Tools that are refused. Weighs more than anything else.',
+  ),
 })
 
 export const agent = v.strictObject({
-  id: identifier,
+  id: is(identifier, { untrusted: 'add' }),
   extends: setting(identifier, 'Another agent whose settings this one starts from.'),
-  skills: setting(names, 'Absent: all. A list: only these. []: none.'),
-  instructions: setting(v.string(), 'Text for the agent’s system prompt.'),
+  skills: setting(is(names, { untrusted: 'remove' }), 'Absent: all. A list: only these. []: none.'),
+  instructions: setting(is(v.string(), { texts: 'literal' }), 'Text for the agent’s system prompt.'),
   preset: setting(name, 'yolo, trusted, sandboxed, worker, or one of permissions.presets.'),
   permissions: setting(delta, 'What is different from the preset.'),
-  budget: setting(budget, 'What the agent may use up.'),
-  context: setting(context, 'How much of the history is sent.'),
+  budget: setting(
+    is(budget, { unused: { what: 'limit agents by budgets', severity: 'warning' } }),
+    'What the agent may use up.',
+  ),
+  context: setting(
+    is(context, { unused: { what: 'shorten histories by agents[].context', severity: 'info' } }),
+    'How much of the history is sent.',
+  ),
   tools: setting(policy, 'Which tools the agent may call.'),
   shadow: setting(identifier, 'Another agent whose rules are compared at each call, and never decide.'),
 })

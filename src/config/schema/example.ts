@@ -1,5 +1,5 @@
 /** example: a value that fits a part of the schema, as it may be typed on one line of nexus.yaml. */
-import { choicesOf, holdsOf, marksOf, type Schema, unwrapped } from './walk.ts'
+import { choicesOf, holdsOf, rulesOf, type Schema, unwrapped } from './walk.ts'
 
 /** Maps within maps are not written out. */
 const MAX_DEPTH = 2
@@ -49,7 +49,7 @@ function plainExample(schema: Schema, key: string): string | undefined {
     case 'literal':
       return String(schema.literal)
     case 'string':
-      return marksOf(schema).example ?? STRINGS[holdsOf(schema) ?? 'text']
+      return rulesOf(schema).example ?? STRINGS[holdsOf(schema) ?? 'text']
     default:
       return undefined
   }
@@ -59,7 +59,7 @@ function nestedExample(schema: Schema, depth: number): string {
   const { type, item, options = [], key, value } = schema
   if (type === 'array') return `[${exampleOf(item, { depth: depth + 1 })}]`
   if (type === 'record')
-    return `{ ${marksOf(key as Schema).example ?? 'name'}: ${exampleOf(value, { depth: depth + 1 })} }`
+    return `{ ${rulesOf(key as Schema).example ?? 'name'}: ${exampleOf(value, { depth: depth + 1 })} }`
   const [first] = options.filter((option) => typeof option === 'object')
   return first === undefined ? mapOf(schema, depth) : exampleOf(first, { depth })
 }

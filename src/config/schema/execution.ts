@@ -1,9 +1,25 @@
 import * as v from 'valibot'
 import { DEFAULTS } from '../../kernel/index.ts'
-import { about, count, countOrNone, name, names, path, paths, secret, time, timeOrNone, url, setting } from './parts.ts'
+import {
+  type Rules,
+  about,
+  count,
+  countOrNone,
+  is,
+  name,
+  names,
+  path,
+  paths,
+  secret,
+  time,
+  timeOrNone,
+  url,
+  setting,
+} from './parts.ts'
 
 const MIB = 1024 * 1024
 const sandboxes = v.picklist(['local', 'e2b', 'none'])
+const E2B = 'run commands in E2B sandboxes'
 
 const processLimits = v.strictObject({
   processes: setting(count, 'Processes and threads of one command together.'),
@@ -15,14 +31,14 @@ const processLimits = v.strictObject({
 
 const network = v.strictObject({
   allowedDomains: setting(names, 'Domains that commands may reach.'),
-  deniedDomains: setting(names, 'Domains that they may not reach, whatever is allowed.'),
+  deniedDomains: setting(is(names, { merge: 'add' }), 'Domains that they may not reach, whatever is allowed.'),
   allowLocalBinding: setting(v.boolean(), 'Whether commands may listen on ports.'),
 })
 
 const filesystem = v.strictObject({
-  denyRead: setting(paths, 'Paths that commands do not see.'),
-  allowWrite: setting(paths, 'Paths that commands may write, besides their own.'),
-  denyWrite: setting(paths, 'Paths that commands may not write, whatever is allowed.'),
+  denyRead: setting(is(paths, { merge: 'add' }), 'Paths that commands do not see.'),
+  allowWrite: setting(is(paths, { usersOnly: true }), 'Paths that commands may write, besides their own.'),
+  denyWrite: setting(is(paths, { merge: 'add' }), 'Paths that commands may not write, whatever is allowed.'),
 })
 
 const workspace = v.strictObject({
@@ -79,30 +95,85 @@ const reaper = v.strictObject({
 
 export const execution = v.pipe(
   v.strictObject({
-    sandbox: setting(sandboxes, 'Where commands run; none confines nothing and must be asked for by name.', 'local'),
+    sandbox: setting(
+      is(sandboxes, {
+        untrusted: 'this-machine',
+        usersOnly: 'none',
+        unused: {
+          value: 'e2b',
+          what: E2B,
+          severity: 'warning',
+          instead: 'they run in the local sandbox of this machine',
+        },
+      }),
+      'Where commands run; none confines nothing and must be asked for by name.',
+      'local',
+    ),
     mode: setting(sandboxes, 'Another name of sandbox.'),
-    timeoutMs: setting(count, 'Time limit of one command.', DEFAULTS.commandTimeoutMs),
-    maxOutputBytes: setting(count, 'Most bytes kept of stdout and of stderr, each.', DEFAULTS.maxOutputBytes),
+    timeoutMs: setting(is(count, { untrusted: 'lower' }), 'Time limit of one command.', DEFAULTS.commandTimeoutMs),
+    maxOutputBytes: setting(
+      is(count, { untrusted: 'lower' }),
+      'Most bytes kept of stdout and of stderr, each.',
+      DEFAULTS.maxOutputBytes,
+    ),
     uidBase: setting(
-      v.pipe(v.number(), v.integer(), v.minValue(1_000), v.maxValue(4_000_000_000)),
+      is(v.pipe(v.number(), v.integer(), v.minValue(1_000), v.maxValue(4_000_000_000)), { usersOnly: true }),
       'First uid that commands may run as when we are root.',
     ),
     limits: setting(processLimits, 'What one command may use; the local sandbox only.'),
-    workspace: setting(workspace, 'How commands see the workspace; never read from a workspace.'),
-    network: setting(network, 'What commands may reach. Without it: nothing.'),
-    filesystem: setting(filesystem, 'What commands may see and write besides their own places.'),
-    files: setting(files, 'Sizes of inputs and artifacts.'),
-    e2b: setting(e2b, 'Remote sandboxes.'),
-    reaper: setting(reaper, 'How what was left behind is found and ended.'),
+    workspace: setting(
+      is(workspace, { usersOnly: true }),
+      'How commands see the workspace; never read from a workspace.',
+    ),
+    network: setting(
+      is(network, {
+        unused: {
+          what: 'open the network to commands',
+          severity: 'warning',
+          instead: 'commands in the local sandbox have no network',
+        },
+      }),
+      'What commands may reach. Without it: nothing.',
+    ),
+    filesystem: setting(
+      is(filesystem, {
+        unused: { what: 'add paths to the sandbox or take them away', severity: 'warning' },
+      }),
+      'What commands may see and write besides their own places.',
+    ),
+    files: setting(
+      is(files, { unused: { what: 'limit inputs and artifacts of runs', severity: 'info' } }),
+      'Sizes of inputs and artifacts.',
+    ),
+    e2b: setting(
+      is(e2b, { merge: 'whole', texts: 'value', unused: { what: E2B, severity: 'info' } }),
+      'Remote sandboxes.',
+    ),
+    reaper: setting(
+      is(reaper, { unused: { what: 'run a reaper', severity: 'info' } }),
+      'How what was left behind is found and ended.',
+    ),
   }),
   about('Where commands run, and within which limits.'),
 )
 
 export const limits = v.pipe(
   v.strictObject({
-    maxIterations: setting(count, 'Most rounds of model and tools in one turn.', DEFAULTS.maxIterations),
-    toolTimeoutMs: setting(countOrNone, 'Time limit of one tool call; 0: none.', DEFAULTS.toolTimeoutMs),
-    maxConcurrentTools: setting(count, 'Most tool calls that run at the same time.', DEFAULTS.maxConcurrentTools),
+    maxIterations: setting(
+      is(count, { untrusted: 'lower' }),
+      'Most rounds of model and tools in one turn.',
+      DEFAULTS.maxIterations,
+    ),
+    toolTimeoutMs: setting(
+      is(countOrNone, { untrusted: 'lower-or-none' }),
+      'Time limit of one tool call; 0: none.',
+      DEFAULTS.toolTimeoutMs,
+    ),
+    maxConcurrentTools: setting(
+      is(count, { untrusted: 'lower' }),
+      'Most tool calls that run at the same time.',
+      DEFAULTS.maxConcurrentTools,
+    ),
   }),
   about('Limits of one turn.'),
 )
@@ -135,10 +206,23 @@ export const store = v.pipe(
     type: setting(v.picklist(['sqlite', 'postgres', 'memory']), 'Where state is kept.', 'sqlite'),
     path: setting(path, 'With sqlite: the file; default in the state directory.'),
     url: setting(secret, 'With postgres: its address, which contains the password.'),
-    synchronous: setting(v.picklist(['full', 'normal']), 'With sqlite: full survives loss of power.', 'full'),
+    synchronous: setting(
+      is(v.picklist(['full', 'normal']), {
+        unused: {
+          value: 'normal',
+          what: 'choose how SQLite waits for the disk',
+          severity: 'info',
+          instead: 'every commit waits for it',
+        },
+      }),
+      'With sqlite: full survives loss of power.',
+      'full',
+    ),
     events: setting(events, 'Which events are kept, to follow a turn and to replay it.'),
     pool: setting(pool, 'With postgres: connections and their time limits.'),
-    blobs: setting(blobs, 'Packages and artifacts.'),
+    blobs: setting(is(blobs, { unused: { what: 'keep artifacts', severity: 'info' } }), 'Packages and artifacts.'),
   }),
   about('Durable state and blobs.'),
+  // Else a repository could send all that is said and done to a server of its own.
+  v.metadata({ merge: 'whole', usersOnly: true, texts: 'value' } satisfies Rules),
 )

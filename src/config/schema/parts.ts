@@ -27,11 +27,46 @@ export function setting<const S extends AnySchema>(
  */
 export type Holds = 'name' | 'path' | 'address' | 'secret'
 
-/** What the schema says of a string besides its form; `example` where a pattern allows few. */
-export interface Marks {
-  readonly holds?: Holds
-  readonly example?: string
+/** How a file of an untrusted workspace may change a setting. The checks are in `layers/restrict.ts`. */
+export type Tightening = 'add' | 'disable' | 'remove' | 'narrow-profile' | 'this-machine' | 'lower' | 'lower-or-none'
+
+/** A setting that is checked and that this version does not act on. */
+export interface Unused {
+  /** Completes "This version does not …". */
+  readonly what: string
+  /** `warning` where the user could rely on it, `info` where it waits for its command. */
+  readonly severity: 'warning' | 'info'
+  /** Only this value; default any. */
+  readonly value?: string
+  readonly instead?: string
 }
+
+/** All that a setting says of itself besides its form, its words and its default. */
+export interface Rules {
+  readonly holds?: Holds
+  /** Where a pattern allows few strings. */
+  readonly example?: string
+  /**
+   * How two files combine; default maps key by key, else the later file wins. `whole` keeps a key from another file's address, and
+   * with `add-before` the file that weighs more comes first in a search.
+   */
+  readonly merge?: 'whole' | 'add' | 'add-before' | 'by-id'
+  /** Default: an untrusted workspace may not set it. */
+  readonly untrusted?: Tightening
+  /** Never from a workspace, trusted or not; with a text only that value. */
+  readonly usersOnly?: true | string
+  /** How strings at and below it are read, but for paths. `literal` may contain `${` as it likes; `plain`, the default, may not. */
+  readonly texts?: 'literal' | 'plain' | 'value' | 'secret' | 'module'
+  /** It is left out as a whole when a reference in it leads nowhere. */
+  readonly isUnit?: true
+  readonly unused?: Unused
+}
+
+/** The schema with rules; where one is inside another, the inner rules come first. */
+export function is<const S extends AnySchema>(schema: S, rules: Rules): S {
+  return v.pipe(schema, v.metadata({ ...rules })) as unknown as S
+}
+
 export const NAME = { holds: 'name' } as const satisfies { readonly holds: Holds }
 const PATH = { holds: 'path' } as const satisfies { readonly holds: Holds }
 const ADDRESS = { holds: 'address' } as const satisfies { readonly holds: Holds }

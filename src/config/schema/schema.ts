@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { agent, permissions, POLICY_WORDS } from './agents.ts'
 import { execution, limits, store } from './execution.ts'
-import { about, count, NAME, name, names, secret, url, setting } from './parts.ts'
+import { about, count, is, NAME, name, names, secret, url, setting } from './parts.ts'
 import { mcp, nats, search, secrets, server } from './services.ts'
 import { skills } from './skills.ts'
 
@@ -12,7 +12,7 @@ const modelMap = v.strictObject({
   provider: v.picklist(MODEL_PROVIDERS),
   name: v.pipe(name, about('The model as its provider calls it.')),
   baseUrl: setting(url, 'Address of the API; required for openai-compatible unless OPENAI_BASE_URL is set.'),
-  apiKey: setting(secret, 'Default: the provider’s usual key variable.'),
+  apiKey: setting(is(secret, { isUnit: true }), 'Default: the provider’s usual key variable.'),
   api: setting(v.picklist(['chat', 'responses']), 'Which interface of OpenAI is spoken.'),
 })
 
@@ -31,54 +31,68 @@ const misplaced = setting(v.never(), 'Policy belongs to an agent: agents[].tools
 const groupName = v.pipe(
   v.string(),
   v.regex(/^group:\S+$/, 'a name that begins with "group:", such as "group:mine"'),
-  v.metadata({ example: '"group:mine"' }),
+  v.metadata({ ...NAME, example: '"group:mine"' }),
+)
+
+const runCommand = v.objectWithRest(
+  {
+    blocked: setting(
+      is(names, { texts: 'plain' }),
+      'Commands that run_command refuses by name. Default: none in a sandbox; without one rm, chmod and the like.',
+    ),
+    allowed: setting(
+      is(names, { texts: 'plain' }),
+      'The only commands that run_command runs, by name; blocked has no effect then.',
+    ),
+    blockedPatterns: setting(
+      is(names, { texts: 'literal' }),
+      'Texts that no command of run_command may contain, such as "| sudo".',
+    ),
+  },
+  v.unknown(),
+)
+
+const fileOps = v.objectWithRest(
+  {
+    allowedExtensions: setting(
+      is(names, { texts: 'plain' }),
+      'Extensions of the files that read_file, write_file and edit_file may use. Default: all.',
+    ),
+    maxReadBytes: setting(count, 'Largest file that read_file and edit_file read, in bytes.', 10_485_760),
+  },
+  v.unknown(),
+)
+
+const tools = is(
+  v.objectWithRest(
+    {
+      groups: setting(
+        is(v.record(groupName, names), { texts: 'plain' }),
+        'Names for several tools, used in allow, ask and deny.',
+      ),
+      run_command: v.optional(runCommand),
+      file_ops: v.optional(fileOps),
+      ...v.entriesFromList(POLICY_WORDS, misplaced),
+    },
+    v.unknown(),
+  ),
+  { texts: 'secret' },
 )
 
 /** The whole of nexus.yaml: the one source of checks, types, defaults and the published JSON Schema. Nothing in it transforms. */
 export const CONFIG_SCHEMA = v.pipe(
   v.strictObject({
-    model: setting(v.union([modelText, modelMap]), '"provider/name", or a map.'),
-    skills: v.optional(skills),
-    agents: setting(v.array(agent), 'Agents, by id. Without any there is one, main, with all tools.'),
-    permissions: v.optional(permissions),
-    tools: setting(
-      v.objectWithRest(
-        {
-          groups: setting(v.record(groupName, names), 'Names for several tools, used in allow, ask and deny.'),
-          run_command: v.optional(
-            v.objectWithRest(
-              {
-                blocked: setting(
-                  names,
-                  'Commands that run_command refuses by name. Default: none in a sandbox; without one rm, chmod and the like.',
-                ),
-                allowed: setting(
-                  names,
-                  'The only commands that run_command runs, by name; blocked has no effect then.',
-                ),
-                blockedPatterns: setting(names, 'Texts that no command of run_command may contain, such as "| sudo".'),
-              },
-              v.unknown(),
-            ),
-          ),
-          file_ops: v.optional(
-            v.objectWithRest(
-              {
-                allowedExtensions: setting(
-                  names,
-                  'Extensions of the files that read_file, write_file and edit_file may use. Default: all.',
-                ),
-                maxReadBytes: setting(count, 'Largest file that read_file and edit_file read, in bytes.', 10_485_760),
-              },
-              v.unknown(),
-            ),
-          ),
-          ...v.entriesFromList(POLICY_WORDS, misplaced),
-        },
-        v.unknown(),
-      ),
-      'Groups of tools, and free settings per tool that skills may ask for.',
+    model: setting(
+      is(v.union([modelText, modelMap]), { merge: 'whole', texts: 'value', isUnit: true }),
+      '"provider/name", or a map.',
     ),
+    skills: v.optional(skills),
+    agents: setting(
+      is(v.array(agent), { merge: 'by-id' }),
+      'Agents, by id. Without any there is one, main, with all tools.',
+    ),
+    permissions: v.optional(permissions),
+    tools: setting(tools, 'Groups of tools, and free settings per tool that skills may ask for.'),
     execution: v.optional(execution),
     limits: v.optional(limits),
     search: v.optional(search),

@@ -1,12 +1,14 @@
 import * as v from 'valibot'
 import { DEFAULTS } from '../../kernel/index.ts'
 import {
+  type Rules,
   about,
   address,
   count,
   environmentValues,
   headers,
   identifier,
+  is,
   name,
   names,
   path,
@@ -34,6 +36,7 @@ export const search = v.pipe(
     ),
   }),
   about('The web search behind web_search.'),
+  v.metadata({ merge: 'whole', texts: 'value', isUnit: true } satisfies Rules),
 )
 
 /** Source: contracts §1.1. */
@@ -50,6 +53,7 @@ export const server = v.pipe(
     console: setting(v.boolean(), 'Serve the web console under /ui.', true),
   }),
   about('nexus serve.'),
+  v.metadata({ texts: 'value', unused: { what: 'start a server', severity: 'info' } } satisfies Rules),
 )
 
 /** Source: contracts §5.1. */
@@ -65,6 +69,11 @@ export const nats = v.pipe(
     maxDeliver: setting(count, 'How often a command is given out.', 3),
   }),
   about('Wake-ups, commands and events between machines.'),
+  v.metadata({
+    merge: 'whole',
+    texts: 'value',
+    unused: { what: 'connect to NATS', severity: 'info' },
+  } satisfies Rules),
 )
 
 const mcpServer = v.strictObject({
@@ -80,7 +89,13 @@ const mcpServer = v.strictObject({
 
 export const mcp = v.pipe(
   v.strictObject({
-    servers: setting(v.record(identifier, mcpServer), 'Servers by name; their tools are mcp:name.tool.'),
+    servers: setting(
+      is(v.record(identifier, is(mcpServer, { merge: 'whole', isUnit: true })), {
+        texts: 'secret',
+        unused: { what: 'use MCP servers', severity: 'info' },
+      }),
+      'Servers by name; their tools are mcp:name.tool.',
+    ),
     tools: setting(
       names,
       'What nexus mcp offers besides the skill tools and run_command: tools and groups, such as group:fs or web_fetch.',
@@ -102,7 +117,7 @@ const provider = v.variant('source', [
   v.strictObject({
     source: v.literal('exec'),
     command: v.pipe(text, about('Absolute path of the program, or its name in the system’s directories.')),
-    args: v.optional(texts),
+    args: v.optional(is(texts, { texts: 'literal' })),
     jsonOnly: setting(v.boolean(), 'false: the output is the secret itself.'),
     passEnv: setting(v.array(variable), 'Variables that the program gets.'),
   }),
@@ -110,7 +125,10 @@ const provider = v.variant('source', [
 
 export const secrets = v.pipe(
   v.strictObject({
-    providers: setting(v.record(identifier, provider), 'Named places of secrets, for { source, provider, id }.'),
+    providers: setting(
+      v.record(identifier, is(provider, { merge: 'whole' })),
+      'Named places of secrets, for { source, provider, id }.',
+    ),
   }),
   about('Places of secrets in OpenClaw’s form.'),
 )

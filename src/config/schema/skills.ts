@@ -6,13 +6,13 @@ import {
   address,
   countOrNone,
   duration,
+  is,
   environmentValues,
   name,
   names,
   path,
   paths,
   secret,
-  text,
   url,
   setting,
 } from './parts.ts'
@@ -27,14 +27,14 @@ const source = v.variant('type', [
     nested: setting(v.boolean(), 'Search below a directory that is a skill, too.'),
   }),
   v.strictObject({
-    type: v.literal('git'),
+    type: is(v.literal('git'), { unused: { what: 'fetch skills from git', severity: 'warning' } }),
     url: v.pipe(address, about('Address of the repository.')),
     branch: setting(name, 'Branch; default that of the repository.'),
     path: setting(name, 'Directory of the skills inside the repository.'),
     refresh: setting(duration, 'How old a copy may become, such as 24h or 1h30m.'),
   }),
   v.strictObject({
-    type: v.literal('registry'),
+    type: is(v.literal('registry'), { unused: { what: 'fetch skills from a registry', severity: 'warning' } }),
     url: v.pipe(url, about('Address of the registry’s API.')),
     auth: setting(secret, 'Sent as bearer token.'),
   }),
@@ -42,8 +42,8 @@ const source = v.variant('type', [
 
 const entry = v.pipe(
   v.strictObject({
-    enabled: setting(v.boolean(), 'false holds the skill.'),
-    apiKey: setting(secret, 'The value of the skill’s primaryEnv.'),
+    enabled: setting(is(v.boolean(), { untrusted: 'disable' }), 'false holds the skill.'),
+    apiKey: setting(is(secret, { merge: 'whole' }), 'The value of the skill’s primaryEnv.'),
     env: setting(environmentValues, 'Variables for commands of this skill.'),
     config: setting(v.record(v.string(), v.unknown()), 'Free settings, for requires.config.'),
   }),
@@ -51,7 +51,7 @@ const entry = v.pipe(
 )
 
 const load = v.strictObject({
-  extraDirs: setting(paths, 'More directories with skills, in the lowest tier.'),
+  extraDirs: setting(is(paths, { merge: 'add-before' }), 'More directories with skills, in the lowest tier.'),
   watch: setting(v.boolean(), 'Watch the directories for changes.', false),
   watchDebounceMs: setting(
     v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(60_000)),
@@ -69,15 +69,21 @@ export const skills = v.pipe(
   v.strictObject({
     mode: setting(v.picklist(['local', 'remote']), 'Where commands of skills run; another name of execution.sandbox.'),
     load: setting(load, 'Where Nexus searches for skills, and when.'),
-    skill_dirs: setting(paths, 'The same as load.extraDirs.'),
-    disabled_skills: setting(names, 'Names of skills that are held.'),
+    skill_dirs: setting(is(paths, { merge: 'add-before' }), 'The same as load.extraDirs.'),
+    disabled_skills: setting(is(names, { merge: 'add', untrusted: 'add' }), 'Names of skills that are held.'),
     builtin: setting(
-      names,
+      is(names, { merge: 'add' }),
       'Groups of built-in tools that agents have: web_search, file_ops, shell. Absent: all; []: none.',
     ),
-    custom: setting(paths, 'Modules with tools of your own. They run in our process, unconfined.'),
-    sources: setting(v.array(source), 'Further places skills come from, in order.'),
-    entries: setting(v.record(text, entry), 'Settings per skill, under its key.'),
+    custom: setting(
+      is(paths, { merge: 'add', texts: 'module' }),
+      'Modules with tools of your own. They run in our process, unconfined.',
+    ),
+    sources: setting(
+      is(v.array(is(source, { isUnit: true })), { merge: 'add-before', texts: 'value' }),
+      'Further places skills come from, in order.',
+    ),
+    entries: setting(is(v.record(name, entry), { texts: 'secret' }), 'Settings per skill, under its key.'),
     surface: setting(v.array(v.picklist(LOADERS)), 'Which loaders the model sees.', [...CONFIG_DEFAULTS.surface]),
     prompt: setting(prompt, 'The index of skills in the prompt.'),
     refreshOnCall: setting(

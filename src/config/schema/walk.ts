@@ -1,7 +1,7 @@
 /** walk: finds the part of the schema that a part of a document has to fit. */
 import { getMetadata } from 'valibot'
 import { type Path, partAt } from '../document/path.ts'
-import type { Holds, Marks } from './parts.ts'
+import type { Holds, Rules } from './parts.ts'
 import { CONFIG_SCHEMA } from './schema.ts'
 
 /** The parts of a valibot schema that are used here. */
@@ -32,14 +32,14 @@ export function unwrapped(schema: Schema): Schema {
   return schema.wrapped ? unwrapped(schema.wrapped) : schema
 }
 
-/** What the schema says of a string besides its form. */
-export function marksOf(schema: Schema | undefined): Marks {
-  return schema === undefined ? {} : (getMetadata(unwrapped(schema) as never) as Marks)
+/** What a part of the schema says of itself. */
+export function rulesOf(schema: Schema | undefined): Rules {
+  return schema === undefined ? {} : (getMetadata(unwrapped(schema) as never) as Rules)
 }
 
 /** What a string of this schema contains. */
 export function holdsOf(schema: Schema | undefined): Holds | undefined {
-  return marksOf(schema).holds
+  return rulesOf(schema).holds
 }
 
 /** The schema that applies to a value: of a union or variant the option that fits it. */
@@ -95,12 +95,45 @@ export function settingAt(path: Path, schema: Schema | undefined): Schema | unde
 
 /** The schemas of every form that a document may have at `path`. */
 function schemasAt(path: Path, isEntered: (form: Schema) => boolean = () => true): Schema[] {
-  let found = [ROOT]
+  return levelsAlong(path, isEntered).at(-1) ?? []
+}
+
+function levelsAlong(path: Path, isEntered: (form: Schema) => boolean = () => true): Schema[][] {
+  const levels = [[ROOT]]
   for (const key of path) {
-    const forms = found.flatMap((each) => formsOf(each)).filter(isEntered)
-    found = forms.flatMap((form) => memberOf(form, key) ?? [])
+    const forms = (levels.at(-1) ?? []).flatMap(formsOf).filter(isEntered)
+    levels.push(forms.flatMap((form) => memberOf(form, key) ?? []))
   }
-  return found
+  return levels
+}
+
+/** The rules of each part on the way to `path`, whatever form the document has; the root's first. `*` is any item or name. */
+export function rulesAlong(path: Path): Rules[] {
+  return levelsAlong(path).map((schemas) => Object.assign({}, ...schemas.map(rulesOf)) as Rules)
+}
+
+export function rulesAt(path: Path): Rules {
+  return rulesAlong(path).at(-1) ?? {}
+}
+
+/** The value that holds where no file sets `path`. */
+export function defaultAt(path: Path): unknown {
+  return schemasAt(path).find((schema) => schema.default !== undefined)?.default
+}
+
+/** Whether an untrusted file may set something below `path`. */
+export function holdsTightening(path: Path): boolean {
+  return schemasAt(path).some((schema) => membersOf(schema).some(mayTighten))
+}
+
+function mayTighten(schema: Schema): boolean {
+  return rulesOf(schema).untrusted !== undefined || membersOf(schema).some(mayTighten)
+}
+
+function membersOf(schema: Schema): Schema[] {
+  return formsOf(schema).flatMap(({ entries = {}, item, value }) =>
+    [...Object.values(entries), item, value].filter((member) => member !== undefined),
+  )
 }
 
 /** Whether the value at `path` of a document is an address. */
