@@ -5,7 +5,7 @@ import { errorCode, type NexusError } from '../../../kernel/index.ts'
 import { sandboxError, UNAVAILABLE } from '../messages.ts'
 import type { LocalSettings } from './options.ts'
 
-/** What confines commands; its package has the same name on Debian, Fedora, Alpine and Arch alike. */
+/** Confines commands; its package has the same name on Debian, Fedora, Alpine and Arch alike. */
 const PROGRAM = { name: 'bwrap', package: 'bubblewrap' } as const
 
 const INSTALLERS = [

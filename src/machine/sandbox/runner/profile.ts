@@ -44,7 +44,7 @@ export function bwrapArguments({ helper, readable, limits }: Policy, run: Mounte
     // The settings of the kernel are the host's.
     ['--ro-bind', '/proc/sys', '/proc/sys'],
     ...mountsOf(run),
-    // What is empty lies in memory; read-only, it cannot be filled.
+    // An empty directory lies in memory; read-only, it cannot be filled.
     ...['/', '/dev', ...HIDDEN.filter(isThere)].map((path): Option => ['--remount-ro', path]),
   ]
   return [...options.flat(), '--', helper, '/bin/bash', '-c', entryScript(limits)]

@@ -8,7 +8,7 @@ import { MESSAGES } from '../messages.ts'
 import { isInside, linkFollowed, linkOutside } from '../skill-file.ts'
 
 /**
- * What the SKILL.md of one directory (a real path) leads to when it is a link; undefined when it is none. As where the directory around it
+ * The file that the SKILL.md of one directory (a real path) leads to when it is a link; undefined when it is none. As where the directory around it
  * is searched: a text (.md) below that one counts, with a warning, all else is an error. The user did not name that directory, so its other files
  * (keys, settings) are not for reading. The reader of `linkedTo` opens it without following links.
  */
