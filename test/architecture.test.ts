@@ -40,7 +40,14 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 
 /** The modules inside a group, top to bottom, and the modules of the same group that each may use. */
 const MODULES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  machine: { files: [], 'skill-files': ['files'], host: [], net: [], sandbox: ['files', 'skill-files', 'host'] },
+  machine: {
+    files: [],
+    'skill-files': ['files'],
+    host: [],
+    net: [],
+    changes: [],
+    sandbox: ['files', 'skill-files', 'host'],
+  },
   skills: {
     format: [],
     sources: ['format'],
