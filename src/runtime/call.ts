@@ -1,6 +1,6 @@
 /** One call, top to bottom: check -> redact -> decide -> record (-> ask -> decide again -> record) -> load -> run -> redact -> bound -> record. */
 import { type Decision, failed, type Outcome, redactOutput } from '../kernel/index.ts'
-import { argumentsFailure, runTool } from '../tools/index.ts'
+import { argumentsFailure, pathFailure, runTool } from '../tools/index.ts'
 import { decideAfterAsking, decideCall } from './asking.ts'
 import { type CheckedCall, type CallingAgent, check } from './check-call.ts'
 import { redactAndBound } from './kept-output.ts'
@@ -28,7 +28,7 @@ export async function runCall(
   // record, before anybody is asked and before anything runs; a refused call ends here in one write
   const lease = await agent.lease()
   const row = { call: shown, decision: first, lease, skill: checked.row }
-  const refusal = refusalOf(first, checked, signal) ?? (await invalidArguments(checked, approval !== undefined))
+  const refusal = refusalOf(first, checked, signal) ?? (await refusedArguments(checked, first, approval !== undefined))
   if (refusal) {
     const outcome = await redactAndBound(project, call, { outcome: refusal })
     const entry = await ledger.record({ ...row, outcome, message: await options.toMessage?.(outcome, first) })
@@ -74,14 +74,17 @@ function refusalOf(decision: Decision, { agent, shown }: CheckedCall, signal: Ab
   return failed('PERMISSION_DENIED', message, { error: 'CALL_DENIED', ...next })
 }
 
-/** The outcome of a call whose arguments cannot be read, or do not fit a tool that a person would be asked about. */
-async function invalidArguments(
+/** The outcome of a call whose arguments cannot be read. Where a person would be asked, also of one that its tool refuses. */
+async function refusedArguments(
   { agent: { registry }, call, problem }: CheckedCall,
+  { limits }: Decision,
   isAsked: boolean,
 ): Promise<Outcome | undefined> {
   if (problem !== undefined) return failed('INVALID_PARAM', problem, { error: 'INVALID_ARGUMENT' })
   const tool = isAsked ? registry.get(call.tool) : undefined
-  return tool && argumentsFailure(tool, call.arguments)
+  const failure = tool && (await argumentsFailure(tool, call.arguments))
+  if (failure || !tool || registry.ownerOf(tool.name) !== 'nexus') return failure
+  return pathFailure(registry.services, { ...call, limits })
 }
 
 /** Runs the tool within the limits of the decision. */

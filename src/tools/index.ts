@@ -35,7 +35,7 @@ export { argumentsFailure, type ExecuteOptions, executeTool, runTool, withNotes 
 export { toFailure } from './failure.ts'
 export { createWireNames, serverTool, toolNameProblem, toWireName } from './names.ts'
 export { isFileTool } from './file-access/at-path.ts'
-export { decidePath } from './path-decision.ts'
+export { decidePath, pathFailure } from './path-decision.ts'
 export { createRegistry, type Registry, type ToolFactory } from './registry.ts'
 export {
   CLOCK,

@@ -1,7 +1,15 @@
 /** path-decision: whether a call would be refused for the path in its arguments. It asks the functions of the tools. Nothing is read, changed or locked. */
-import { type CallLimits, isNexusError, type JsonObject, type Services } from '../kernel/index.ts'
+import {
+  type CallLimits,
+  type Failed,
+  type JsonObject,
+  type Outcome,
+  type Services,
+  succeeded,
+} from '../kernel/index.ts'
 import { checkRequest } from '../machine/sandbox/index.ts'
 import { commandPlace } from './builtin/command-paths.ts'
+import { toFailure } from './failure.ts'
 import { isFileTool, lookAtPath, pathUse } from './file-access/at-path.ts'
 
 /** A call that may use a path. */
@@ -19,28 +27,40 @@ export interface PathDecision {
 
 /** The decision of the limits on paths about a call; undefined when its arguments name no path. A path that does not exist may be allowed. */
 export async function decidePath(services: Services, call: PathCall): Promise<PathDecision | undefined> {
-  const { tool, arguments: args, limits } = call
+  const seen = await lookAtCall(services, call)
+  if (seen?.type !== 'failed') return seen && { type: 'allow', text: seen.text }
+  const { message, fix } = seen
+  if (!isRefused(seen)) return undefined
+  return { type: 'deny', text: fix === undefined ? message : `${message.replace(/\.?$/, '.')} ${fix}` }
+}
+
+/** The failure of a call whose path is refused, so that no person is asked about it. */
+export async function pathFailure(services: Services, call: PathCall): Promise<Failed | undefined> {
+  const seen = await lookAtCall(services, call)
+  return seen?.type === 'failed' && isRefused(seen) ? seen : undefined
+}
+
+function isRefused({ code }: Failed): boolean {
+  return code === 'ACCESS_DENIED' || code === 'PERMISSION_DENIED'
+}
+
+async function lookAtCall(
+  services: Services,
+  { tool, arguments: args, limits }: PathCall,
+): Promise<Outcome | undefined> {
   if (tool === 'run_command') return commandStart(services, args, limits)
   if (!isFileTool(tool) || typeof args['path'] !== 'string') return undefined
-  const seen = await lookAtPath(services, pathUse(tool, args, { limits, signal: new AbortController().signal }))
-  if (seen.type !== 'failed') return { type: 'allow', text: seen.text }
-  const isRefused = seen.code === 'ACCESS_DENIED' || seen.code === 'PERMISSION_DENIED'
-  return isRefused ? { type: 'deny', text: sentences(seen) } : undefined
+  return lookAtPath(services, pathUse(tool, args, { limits, signal: new AbortController().signal }))
 }
 
 /** Where a command would start: by its tool, then by the sandbox. */
-function commandStart(services: Services, args: JsonObject, limits: CallLimits): PathDecision | undefined {
+function commandStart(services: Services, args: JsonObject, limits: CallLimits): Outcome {
   const place = commandPlace(services, args, limits)
-  if (place.type === 'failed') return { type: 'deny', text: sentences(place) }
+  if (place.type === 'failed') return place
   try {
     const { workspace, cwd } = checkRequest({ ...place, command: 'true' })
-    return { type: 'allow', text: cwd === '' ? workspace : `${workspace}/${cwd}` }
+    return succeeded(cwd === '' ? workspace : `${workspace}/${cwd}`)
   } catch (error) {
-    if (!isNexusError(error)) throw error
-    return error.code === 'PATH_OUTSIDE' ? { type: 'deny', text: sentences(error) } : undefined
+    return toFailure(error, 'run_command')
   }
-}
-
-function sentences({ message, fix }: { readonly message: string; readonly fix?: string | undefined }): string {
-  return fix === undefined ? message : `${message.replace(/\.?$/, '.')} ${fix}`
 }

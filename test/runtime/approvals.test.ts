@@ -45,11 +45,17 @@ test('a call is on record as asked, with what would run, before anybody answers;
   assert.ok(!(await runtime.approvals.answer(approval.id, { isAllowed: false, by: 'bob' })).isApplied)
 })
 
-test('nobody is asked about a call whose arguments do not fit', async (t) => {
-  const { runtime, store, ran } = await open(t)
-  for (const args of [{ command: 7 }, {}, { command: 'ls', timeout_sec: 'soon' }] as JsonObject[]) {
-    const { outcome, entry } = await callOf(runtime, { tool: 'run_command', arguments: args })
-    assert.deepEqual([codeOf(outcome), entry.state], ['INVALID_PARAM', 'failed'])
+test('nobody is asked about a call whose arguments do not fit, or whose path its tool refuses', async (t) => {
+  const agents = [{ id: 'main', policy: parsePolicy({ ask: ['run_command', 'read_file'] }).rules }]
+  const { runtime, store, ran } = await open(t, { agents })
+  for (const [tool, args, code] of [
+    ['run_command', { command: 7 }, 'INVALID_PARAM'],
+    ['run_command', {}, 'INVALID_PARAM'],
+    ['run_command', { command: 'ls', cwd: '../..' }, 'ACCESS_DENIED'],
+    ['read_file', { path: '../../outside.txt' }, 'ACCESS_DENIED'],
+  ] as readonly [string, JsonObject, string][]) {
+    const { outcome, entry } = await callOf(runtime, { tool, arguments: args })
+    assert.deepEqual([codeOf(outcome), entry.state], [code, 'failed'])
   }
   assert.deepEqual([await store.approvals.list(), ran()], [[], []])
 })
