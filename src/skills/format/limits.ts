@@ -23,3 +23,14 @@ export const FORMAT_LIMITS = {
   maxDescriptionLength: 1_024,
   maxCompatibilityLength: 500,
 } as const
+
+/** Limits of strict validation. */
+export const STRICT_LIMITS = {
+  /** Lines and estimated tokens of the instructions. Source: the Agent Skills specification. */
+  maxBodyLines: 500,
+  maxBodyTokens: 5_000,
+  /** Characters of description and when_to_use that Claude Code lists. */
+  maxListedChars: 1_536,
+  /** Links of one file that are looked at. */
+  maxLinks: 2_000,
+} as const

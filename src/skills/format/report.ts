@@ -1,7 +1,6 @@
 import type { Diagnostic, Edit } from '../../kernel/index.ts'
-import { FORMAT_CODES, type FormatCode } from './codes.ts'
 import { FORMAT_LIMITS } from './limits.ts'
-import { type Facts, type Found, wordsOf } from './messages/messages.ts'
+import { FORMAT_CODES, type Facts, type FormatCode, type Found, wordsOf } from './messages/messages.ts'
 import { asMember } from './messages/words.ts'
 
 /** Where a finding is, and what `validate --fix` writes; line and column from 1. */

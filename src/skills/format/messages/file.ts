@@ -1,5 +1,5 @@
 import { toSafeLine } from '../../../kernel/index.ts'
-import { shown, type Words } from './words.ts'
+import { shown, type Words, error, info, refused, warning } from './words.ts'
 
 const MOVE_TEXT = 'Move long material into files under references/, and link to them.'
 const REMOVE_HIDDEN = 'Run nexus skills validate --fix, or type the line again.'
@@ -79,48 +79,49 @@ function noCloser(why: NoCloser): Words {
 }
 
 /** About the file as a whole, and where its frontmatter begins and ends. */
-export const FILE_MESSAGES = {
-  'file-too-large': (bytes: number, limit: number): Words => [
+export const FILE_FINDINGS = {
+  'file-too-large': error((bytes: number, limit: number): Words => [
     `Nexus did not read the file: it has ${bytes} bytes, and the limit is ${limit}.`,
     MOVE_TEXT,
-  ],
-  'file-large': (bytes: number, limit: number): Words => [
+  ]),
+  'file-large': warning((bytes: number, limit: number): Words => [
     `The file has ${bytes} bytes. Other clients refuse more than ${limit}.`,
     MOVE_TEXT,
-  ],
-  'encoding-utf16': (): Words => ['The file is UTF-16. A SKILL.md must be UTF-8.', toUtf8('UTF-16')],
-  'encoding-invalid': (byte?: string, offset?: number): Words =>
+  ]),
+  'encoding-utf16': error((): Words => ['The file is UTF-16. A SKILL.md must be UTF-8.', toUtf8('UTF-16')]),
+  'encoding-invalid': refused((byte?: string, offset?: number): Words =>
     byte === undefined
       ? ['The text contains half a surrogate pair. Nexus read it as U+FFFD.', 'Save the file as UTF-8.']
       : [
           `Byte 0x${byte} at offset ${offset} is not UTF-8. Nexus read it as U+FFFD.`,
           `${toUtf8('WINDOWS-1252')} (when it is Windows-1252 or Latin-1 now)`,
         ],
-  'nul-character': (kind: keyof typeof NUL_WORDS): Words => NUL_WORDS[kind],
-  'byte-order-mark': (): Words => [
+  ),
+  'nul-character': error((kind: keyof typeof NUL_WORDS): Words => NUL_WORDS[kind]),
+  'byte-order-mark': info((): Words => [
     'Nexus skipped a byte order mark at the start of the file.',
     'Save the file as UTF-8 without a byte order mark.',
-  ],
-  'line-ends-cr': (): Words => [
+  ]),
+  'line-ends-cr': warning((): Words => [
     'Lines end in a lone CR, which most tools do not accept.',
     'Save the file with LF line ends.',
-  ],
-  'leading-blank-lines': (): Words => [
+  ]),
+  'leading-blank-lines': refused((): Words => [
     'Empty lines come before the opening ---. Other clients do not find the frontmatter.',
     'Remove the empty lines.',
-  ],
-  'frontmatter-missing': noOpener,
-  'frontmatter-unterminated': noCloser,
-  'frontmatter-closed-by-dots': (): Words => [
+  ]),
+  'frontmatter-missing': error(noOpener),
+  'frontmatter-unterminated': error(noCloser),
+  'frontmatter-closed-by-dots': refused((): Words => [
     'The frontmatter ends with "...". Other clients expect ---.',
     'Write --- in place of "...".',
-  ],
-  'frontmatter-too-large': (bytes: number, limit: number): Words => [
+  ]),
+  'frontmatter-too-large': error((bytes: number, limit: number): Words => [
     `Nexus did not read the frontmatter: it has ${bytes} bytes, and the limit is ${limit}.`,
     'Move data into a file beside SKILL.md.',
-  ],
-  'parser-failed': (error: string): Words => [
+  ]),
+  'parser-failed': error((error: string): Words => [
     `Nexus failed on this file: ${error}`,
     'Report this file as a fault of Nexus.',
-  ],
+  ]),
 }

@@ -1,24 +1,41 @@
-import type { FormatCode } from '../codes.ts'
-import type { StrictCode } from '../strict/codes.ts'
-import type { WriteCode } from '../write/codes.ts'
-import { FIELD_MESSAGES } from './fields.ts'
-import { FILE_MESSAGES } from './file.ts'
-import { STRICT_MESSAGES } from './strict.ts'
-import type { Words } from './words.ts'
-import { YAML_MESSAGES } from './yaml.ts'
+import type { Severity } from '../../../kernel/index.ts'
+import { FIELD_FINDINGS } from './fields.ts'
+import { FILE_FINDINGS } from './file.ts'
+import { STRICT_FINDINGS, WRITE_FINDINGS } from './strict.ts'
+import { type Profile, type Row, type Words } from './words.ts'
+import { YAML_FINDINGS } from './yaml.ts'
 
-/** Every sentence about a SKILL.md, one row a code: a function from the facts of a finding to its words. */
-const MESSAGES = {
-  ...FILE_MESSAGES,
-  ...YAML_MESSAGES,
-  ...FIELD_MESSAGES,
-  ...STRICT_MESSAGES,
-} satisfies Record<FormatCode | StrictCode | WriteCode, (...facts: never[]) => Words>
+const READING = { ...FILE_FINDINGS, ...YAML_FINDINGS, ...FIELD_FINDINGS }
+/** Every finding about a SKILL.md, one row a code: its severity, and a function from its facts to its words. */
+const FINDINGS = { ...READING, ...STRICT_FINDINGS, ...WRITE_FINDINGS }
 
-export type Code = keyof typeof MESSAGES
+export type Code = keyof typeof FINDINGS
+/** A finding of reading. */
+export type FormatCode = keyof typeof READING
+/** A finding of strict validation alone. */
+export type StrictCode = keyof typeof STRICT_FINDINGS
+/** A finding of a rewrite beyond those of reading. */
+export type WriteCode = keyof typeof WRITE_FINDINGS
+
+/** The severities; docs/errors.md explains each code. */
+export const FORMAT_CODES: Readonly<Record<FormatCode, Severity>> = severities(READING)
+export const WRITE_CODES: Readonly<Record<WriteCode, Severity>> = severities(WRITE_FINDINGS)
+export const STRICT_CODES = Object.fromEntries(
+  Object.entries(STRICT_FINDINGS).map(([code, row]) => [code, row.under]),
+) as Readonly<Record<StrictCode, Readonly<Record<Profile, Severity | 'off'>>>>
+
+function severities<C extends string>(table: Readonly<Record<C, Row<unknown>>>): Readonly<Record<C, Severity>> {
+  const rows = Object.entries<Row<unknown>>(table).map(([code, { severity }]) => [code, severity])
+  return Object.fromEntries(rows) as Record<C, Severity>
+}
+
+/** True for a finding of reading that strict validation makes an error. */
+export function isRefusedBy(profile: Profile, code: string): boolean {
+  return Object.hasOwn(READING, code) && READING[code as FormatCode].refusedBy.includes(profile)
+}
 
 /** The facts that the words of a code need. */
-export type Facts<C extends Code> = Parameters<(typeof MESSAGES)[C]>
+export type Facts<C extends Code> = Parameters<(typeof FINDINGS)[C]['words']>
 
 /** A finding as data, before it has words. */
 export interface Found {
@@ -31,5 +48,5 @@ export function found<C extends Code>(code: C, ...facts: Facts<C>): { readonly c
 }
 
 export function wordsOf({ code, facts }: Found): Words {
-  return (MESSAGES[code] as (...all: readonly unknown[]) => Words)(...facts)
+  return (FINDINGS[code].words as (...all: readonly unknown[]) => Words)(...facts)
 }

@@ -1,5 +1,6 @@
 import { firstHidden, hiddenIn } from '../../../kernel/index.ts'
-import { type Profile, STRICT_LIMITS } from './codes.ts'
+import { STRICT_LIMITS } from '../limits.ts'
+import type { Profile } from '../messages/words.ts'
 import type { Subject } from './findings.ts'
 import { brokenLinks, brokenPaths } from './links.ts'
 

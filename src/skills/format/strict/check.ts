@@ -1,14 +1,13 @@
 import type { Diagnostic, Severity } from '../../../kernel/index.ts'
 import type { DocumentHead } from '../document.ts'
-import { wordsOf } from '../messages/messages.ts'
+import { isRefusedBy, wordsOf } from '../messages/messages.ts'
 import { type ParsedSkill, readSkill, type SkillReading } from '../parse.ts'
 import { checkBody } from './body.ts'
 import { checkClaude } from './claude.ts'
-import { type Profile, RAISED, RAISED_FOR_OPENCLAW } from './codes.ts'
 import { createCollector, type Places, placesIn, type Subject } from './findings.ts'
 import { checkOpenclaw } from './openclaw.ts'
 import { checkSpec, SPEC_KEYS } from './spec.ts'
-import { asMember } from '../messages/words.ts'
+import { asMember, type Profile } from '../messages/words.ts'
 
 export interface CheckOptions {
   /** The path that diagnostics name; never opened. */
@@ -117,8 +116,7 @@ function strictSeverity(diagnostic: Diagnostic, { profile }: StrictOptions): Sev
   const { code, severity, subject = '' } = diagnostic
   // A key that the specification does not know is free.
   if (profile === 'spec' && code === 'field-type' && !SPEC_ROOTS.has(subject.split('.', 1)[0] ?? '')) return severity
-  if (RAISED.has(code)) return 'error'
-  return profile === 'openclaw' && RAISED_FOR_OPENCLAW.has(code) ? 'error' : severity
+  return isRefusedBy(profile, code) ? 'error' : severity
 }
 
 function withSeverity(diagnostic: Diagnostic, severity: Severity): Diagnostic {

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonValue, nearest, ownValue } from '../../../kernel
 import { similarTopLevelKey } from '../fields/slips.ts'
 import { asBoolean } from '../fields/table.ts'
 import { countCharacters } from '../fields/text.ts'
-import { STRICT_LIMITS } from './codes.ts'
+import { STRICT_LIMITS } from '../limits.ts'
 import type { Subject } from './findings.ts'
 import { checkCompatibility, SPEC_KEYS } from './spec.ts'
 

@@ -2,11 +2,10 @@ import type { Diagnostic, JsonObject } from '../../../kernel/index.ts'
 import type { DocumentHead } from '../document.ts'
 import type { Frontmatter, KeyPath, KeyPlace, Position } from '../front.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
-import { type Facts, wordsOf } from '../messages/messages.ts'
+import { type Facts, STRICT_CODES, type StrictCode, wordsOf } from '../messages/messages.ts'
 import { LAST } from '../report.ts'
 import { placeOf } from '../text.ts'
-import { type Profile, STRICT_CODES, type StrictCode } from './codes.ts'
-import { asMember } from '../messages/words.ts'
+import { asMember, type Profile } from '../messages/words.ts'
 
 /** Where a finding is: at a key of the frontmatter or at an offset of the body. */
 export type At = { readonly key: KeyPath } | { readonly body: number }

@@ -1,4 +1,4 @@
-import { STRICT_LIMITS } from './codes.ts'
+import { STRICT_LIMITS } from '../limits.ts'
 
 export interface BrokenLink {
   /** UTF-16 units from the start of the body. */

@@ -9,9 +9,8 @@ import {
   type SkillDocument,
 } from '../../../kernel/index.ts'
 import { parseJson5 } from '../json5.ts'
-import { type Found, found, wordsOf } from '../messages/messages.ts'
+import { type Found, found, WRITE_CODES, type WriteCode, wordsOf } from '../messages/messages.ts'
 import { parseSkill } from '../parse.ts'
-import { WRITE_CODES, type WriteCode } from './codes.ts'
 import { emitEntries, toJson } from './emit.ts'
 import { applyEdits, asChanges, type Edit, joinLayout, type Layout, splitDocument } from './layout.ts'
 import { isReadField, mergeAliases, underAlias } from './merge.ts'

@@ -1,5 +1,5 @@
 import { isMap, isScalar, type ParsedNode, Scalar } from 'yaml'
-import type { FormatCode } from '../codes.ts'
+import type { FormatCode } from '../messages/messages.ts'
 import type { YamlProblem } from '../report.ts'
 import { isFatal, readSyntax } from './read.ts'
 
