@@ -97,7 +97,7 @@ function heldPlace({ change, ways, lower, around }: At): Judgement | undefined {
   return undefined
 }
 
-/** What one component of a path says; undefined: the next one decides. */
+/** Undefined: the next component of the path decides. */
 function byName({ change, ways, lower, around }: At, index: number): Judgement | undefined {
   const name = lower[index] ?? ''
   const unit = ways[index] ?? ''
@@ -113,7 +113,7 @@ function byName({ change, ways, lower, around }: At, index: number): Judgement |
   if (isObeyed) return hold(unit, 'programs obey it when the directory is entered or opened')
   if (index === 0 && name === SKILL_ROOT) return hold(unit, 'it holds skills')
   if (!name.startsWith('.') || (isFile && change.kind === 'file' && PLAIN_FILES.has(name))) return undefined
-  // Of `.github` only what clients obey is held, one level deeper.
+  // Clients obey only some of `.github`: that is held, one level deeper.
   if (name === '.github' && index === 0)
     return change.path === unit ? { verdict: 'applied', unit } : hold(ways[1] ?? unit, 'agents obey it')
   if (!isFile && !around.before(unit) && around.after(`${unit}/${CACHE_MARK}`)) return { verdict: 'beside', unit }

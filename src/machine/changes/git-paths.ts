@@ -17,7 +17,7 @@ const STATE_FILES: ReadonlySet<string> = new Set([
   'REVERT_HEAD', 'REBASE_HEAD', 'ORIG_HEAD', 'FETCH_HEAD',
 ]) // oxfmt-ignore
 
-/** What a merge, a rebase or a revert under way has written down; each directory with its known files. */
+/** A merge, a rebase or a revert under way writes these down; each directory with its known files. */
 const STATE_BELOW: readonly RegExp[] = [
   /^logs(?:\/HEAD|\/refs(?:\/stash|\/(?:heads|tags|remotes|notes)(?:\/.+)?)?)?$/,
   /^sequencer(?:\/(?:todo|head|abort-safety))?$/,
