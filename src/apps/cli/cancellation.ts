@@ -1,5 +1,5 @@
+import { errorOf } from './failure.ts'
 import { CODES } from '../../kernel/index.ts'
-import { errorOf, MESSAGES, NOTES } from './messages/index.ts'
 import type { Terminal } from './terminal.ts'
 
 const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -27,8 +27,8 @@ export function prepareCancellation(terminal: Pick<Terminal, 'note'>): Cancellat
   const cancel = (): void => {
     const { signal } = listen()
     if (!signal.aborted) {
-      terminal.note(NOTES.cancelling(LAST_WAIT_MS / 1000))
-      controller?.abort(errorOf('CANCELLED', MESSAGES.cancelledByUser()))
+      terminal.note(`\nCancelling … Press Ctrl-C again to stop after ${LAST_WAIT_MS / 1000} s at most.`)
+      controller?.abort(errorOf('CANCELLED', 'Cancelled by the user.'))
     } else lastWait ??= setTimeout(() => process.exit(CODES.CANCELLED.exit), LAST_WAIT_MS)
   }
   return {

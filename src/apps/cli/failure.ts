@@ -13,7 +13,7 @@ import { type ErrorMember, memberOf } from './envelope.ts'
 import { fixText, type Terminal } from './terminal.ts'
 
 /** A complete next step: a text, or one that ends with a command. */
-export type Fix = string | ReturnType<typeof commandFix>
+export type Fix = string | Partial<ReturnType<typeof commandFix>>
 
 /** An error in the words of the command line. */
 export function errorOf(code: ErrorCode, message: string, fix?: Fix, cause?: unknown): NexusError {

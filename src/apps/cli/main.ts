@@ -6,9 +6,8 @@ import { missingCommand, unknownCommand } from './arguments/unknown-command.ts'
 import { type Cancellation, prepareCancellation } from './cancellation.ts'
 import type { Command } from './command.ts'
 import { envelope, exitOf } from './envelope.ts'
-import { errorMember, printFailure, toFailure } from './failure.ts'
+import { errorMember, printFailure, toFailure, errorOf } from './failure.ts'
 import { commandHelp, groupHelp, overview } from './help.ts'
-import { errorOf, MESSAGES, NOTES } from './messages/index.ts'
 import { findCommand, isGroup } from './table.ts'
 import { createTerminal, noteScreen, type Terminal } from './terminal.ts'
 
@@ -34,7 +33,7 @@ export async function main(argv: readonly string[], version: string): Promise<nu
 /** Data that did not arrive is a failure, whatever the command says. A reader that went away wanted no more. */
 function unwritten({ outputFailure, note }: Terminal): number | undefined {
   if (outputFailure === undefined || outputFailure.why === 'gone') return undefined
-  note(NOTES.outputFailed(outputFailure.why.message))
+  note(`error: the output could not be written: ${outputFailure.why.message}`)
   return CODES.INTERNAL.exit
 }
 
@@ -96,7 +95,12 @@ function workingDirectory(): string {
   try {
     return process.cwd()
   } catch (cause) {
-    throw errorOf('FILE_NOT_FOUND', MESSAGES.directoryGone(), cause)
+    throw errorOf(
+      'FILE_NOT_FOUND',
+      'The working directory was removed.',
+      'Change to a directory that exists: cd ~',
+      cause,
+    )
   }
 }
 

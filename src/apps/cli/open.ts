@@ -1,16 +1,16 @@
+import { errorOf } from './failure.ts'
 import { existsSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { shownCall } from '../../authorize/index.ts'
 import { type Catalog, everyCopy } from '../../skills/catalog/index.ts'
 import { consentOf, loadConfig, type LoadedConfig, trustWorkspace } from '../../config/index.ts'
-import { type Diagnostic, type NexusError, toSafeLine } from '../../kernel/index.ts'
+import { type Diagnostic, type NexusError, toSafeLine, commandFix, shellWord } from '../../kernel/index.ts'
 import type { Local, LocalOptions } from '../../local/index.ts'
 import { choiceFlag, CHOICES, type Invocation, listFlag, stringFlag } from './command.ts'
 import { confirm, oneAtATime } from './interactive/confirm.ts'
 import { withProgress } from './interactive/progress.ts'
 import { quoteCommand } from './show/lines.ts'
-import { errorOf, MESSAGES, NOTES } from './messages/index.ts'
-import { itemsText } from './show/consent.ts'
+import { TRUST_QUESTION, itemsText } from './show/consent.ts'
 import { formatDiagnostic, noteScreen, type Terminal } from './terminal.ts'
 
 /** How a command opens the runtime. */
@@ -44,7 +44,7 @@ async function openTrusted(invocation: Invocation, options: OpenOptions): Promis
   const trusted = await openOnce(invocation, options)
   if (trusted.waitsForTrust) {
     await trusted.close()
-    throw notTrusted(trusted, NOTES.changedMeanwhile())
+    throw notTrusted(trusted, 'The configuration changed while the question was open.')
   }
   const printed = new Set(local.diagnostics.map(asText))
   printDiagnostics(
@@ -110,6 +110,8 @@ export function places(invocation: Invocation) {
   }
 }
 
+export const NO_CONFIG = 'There is no nexus.yaml, so the defaults apply.'
+
 /** The settings around the working directory, with those of `--config`. Errors in them do not stop it. */
 export function loadHere(invocation: Invocation): Promise<LoadedConfig> {
   const { cwd, environment } = invocation
@@ -121,8 +123,19 @@ export function skillsDirs(invocation: Invocation): readonly string[] {
   return listFlag(invocation, 'skills-dir').map((given) => {
     const path = resolve(invocation.cwd, given)
     if (isDirectory(path)) return path
-    if (existsSync(path)) throw errorOf('INVALID_ARGUMENT', MESSAGES.notADirectory(given))
-    throw errorOf('FILE_NOT_FOUND', MESSAGES.skillsDirMissing(given, path))
+    if (existsSync(path)) throw notADirectory(given)
+    throw errorOf(
+      'FILE_NOT_FOUND',
+      `--skills-dir ${toSafeLine(given)}: the directory ${toSafeLine(path)} does not exist.`,
+      commandFix(
+        'Name a directory that exists, or make it with a first skill:',
+        'skills',
+        'init',
+        'my-skill',
+        '--path',
+        given,
+      ),
+    )
   })
 }
 
@@ -135,6 +148,11 @@ function isDirectory(path: string): boolean {
   }
 }
 
+export function notADirectory(given: string): NexusError {
+  const fix = `Give its directory: ${shellWord(dirname(given))}`
+  return errorOf('INVALID_ARGUMENT', `${toSafeLine(given)} is a file, not a directory.`, fix)
+}
+
 /** Prints errors and warnings to stderr; information stays with `config check` and `skills check`. */
 export function printDiagnostics(diagnostics: readonly Diagnostic[], terminal: Terminal): void {
   for (const diagnostic of diagnostics) {
@@ -145,7 +163,12 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[], terminal: T
 /** `none` is never silent. */
 export function warnUnconfined(local: Pick<Local, 'sandbox'>, { terminal }: Invocation): void {
   if (local.sandbox.kind !== 'none') return
-  terminal.note(terminal.paintNote('red', NOTES.unconfined()))
+  terminal.note(
+    terminal.paintNote(
+      'red',
+      'WARNING: sandbox none. Commands run as you, with your files and your network. Use it only for skills that you wrote.',
+    ),
+  )
 }
 
 /** The agent that `--agent` names; the runtime throws INVALID_ARGUMENT when there is none of that name. */
@@ -156,7 +179,7 @@ export function agentFlag(invocation: Invocation): string | undefined {
 /** The caller gave consent with --trust; they still see to what. */
 async function showConsent({ loaded, workspace }: Local, { terminal }: Invocation): Promise<void> {
   const text = itemsText(await consentOf(loaded), workspace.directory)
-  if (text !== '') terminal.note(`${NOTES.trustForOnce(toSafeLine(workspace.directory))}\n${text}`)
+  if (text !== '') terminal.note(`--trust applies the settings of ${toSafeLine(workspace.directory)}.\n${text}`)
 }
 
 async function trustOrStop(local: Local, invocation: Invocation): Promise<void> {
@@ -167,12 +190,12 @@ async function trustOrStop(local: Local, invocation: Invocation): Promise<void> 
   const items = itemsText(consent, directory)
   const why = [
     workspace.lost.length > 0
-      ? NOTES.lostTrust(toSafeLine(directory), workspace.lost)
-      : NOTES.meaningOfTrust(toSafeLine(directory), consent.text !== undefined),
+      ? `Some settings of ${toSafeLine(directory)} are untrusted, because they were edited after you trusted it: ${workspace.lost.map(toSafeLine).join(', ')}.`
+      : `${toSafeLine(directory)} is untrusted. Its skills instruct the model and run commands in the sandbox.${consent.text !== undefined ? ' Its nexus.yaml changes settings.' : ''}`,
     ...(items === '' ? [] : [items]),
   ]
   const text = consent.text === undefined ? [] : ['nexus.yaml:', consent.text]
-  const question = [...why, ...text, NOTES.trustQuestion()].join('\n')
+  const question = [...why, ...text, TRUST_QUESTION].join('\n')
   if (!canRemember || !(await confirm(question, invocation))) throw notTrusted(local, why.join('\n'))
   await trustWorkspace({ nexusHome: loaded.nexusHome, directory, shown: consent.shown })
 }
@@ -180,10 +203,13 @@ async function trustOrStop(local: Local, invocation: Invocation): Promise<void> 
 function notTrusted({ loaded, workspace }: Local, why: string): NexusError {
   const { directory, files } = workspace
   const configFile = files.find((path) => path !== join(directory, 'nexus.yaml'))
-  const message = loaded.homeIsWorkspace
-    ? MESSAGES.untrustedHome(why)
-    : MESSAGES.untrusted(why, { directory, configFile })
-  return errorOf('UNTRUSTED_WORKSPACE', message)
+  const fix = loaded.homeIsWorkspace
+    ? 'For this run only, add --trust. To trust it from now on, set NEXUS_HOME to a directory outside the workspace first.'
+    : commandFix(
+        'For this run only, add --trust. To trust it from now on, read it and then run:',
+        ...['trust', directory, ...(configFile === undefined ? [] : ['--config', configFile])],
+      )
+  return errorOf('UNTRUSTED_WORKSPACE', why, fix)
 }
 
 /** Who confirms what policy asks about: `--yes`, or the person at the terminal; undefined when neither is there. */
@@ -195,9 +221,9 @@ function approver(invocation: Invocation): LocalOptions['approve'] {
     // Whole, because the answer is about all of it.
     const { command, more } = shownCall(call)
     const question = [
-      NOTES.mayRun(toSafeLine(call.tool), more && toSafeLine(more)),
+      `The agent wants to run ${toSafeLine(call.tool)}${more === undefined ? '' : ` with ${toSafeLine(more)}`}, and its policy asks you first:`,
       ...quoteCommand(command),
-      NOTES.allowQuestion(),
+      'Allow it?',
     ]
     return inTurn(async () => {
       const isAllowed = await confirm(question.join('\n'), invocation, signal)

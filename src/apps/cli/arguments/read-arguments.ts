@@ -1,8 +1,8 @@
+import { errorOf } from '../failure.ts'
 import { parseArgs } from 'node:util'
 import { expandHome } from '../../../config/index.ts'
-import { nearest, type NexusError } from '../../../kernel/index.ts'
+import { nearest, type NexusError, commandFix, toSafeLine } from '../../../kernel/index.ts'
 import type { Command, Invocation, OptionSpec } from '../command.ts'
-import { errorOf, MESSAGES } from '../messages/index.ts'
 
 /** What a command line contains after the name of the command. */
 export type Arguments = Pick<Invocation, 'flags' | 'positionals' | 'rest'>
@@ -62,20 +62,33 @@ function checkOption(command: Command, token: OptionToken): void {
   const option = Object.hasOwn(known, name) ? known[name] : undefined
   if (option === undefined) {
     const guess = rawName.startsWith('--') ? nearest(name, Object.keys(known)) : undefined
-    throw errorOf('INVALID_ARGUMENT', MESSAGES.optionUnknown(words, rawName, guess))
+    throw errorOf(
+      'INVALID_ARGUMENT',
+      `nexus ${words} has no option ${toSafeLine(rawName)}.`,
+      commandFix(
+        guess === undefined ? 'See its options:' : `Did you mean --${guess}? See its options:`,
+        ...words.split(' '),
+        '--help',
+      ),
+    )
   }
   if (option.type === 'string') checkValue(command, token, option.value)
-  else if (value !== undefined) throw errorOf('INVALID_ARGUMENT', MESSAGES.optionWithValue(words, name))
+  else if (value !== undefined)
+    throw errorOf('INVALID_ARGUMENT', `nexus ${words}: --${name} takes no value.`, `Write --${name} alone.`)
 }
 
 /** After `=` any word is the value; a word behind a space that begins with `-` is not. */
 function checkValue(command: Command, { name, value, inlineValue }: OptionToken, shown = 'VALUE'): void {
   if (value !== undefined && (inlineValue === true || !/^-./.test(value))) return
   const isMissing = value === undefined || isOption(command, value)
-  const message = isMissing
-    ? MESSAGES.optionWithoutValue(command.name, name, shown)
-    : MESSAGES.optionValueLikeOption(command.name, name, value)
-  throw errorOf('INVALID_ARGUMENT', message)
+  const about = `nexus ${command.name}:`
+  if (isMissing) throw errorOf('INVALID_ARGUMENT', `${about} --${name} needs a value.`, `Write --${name} ${shown}.`)
+  const given = toSafeLine(value)
+  throw errorOf(
+    'INVALID_ARGUMENT',
+    `${about} '${given}' after --${name} is read as another option, because it begins with '-'.`,
+    `If it is the value, write --${name}=${given}.`,
+  )
 }
 
 /** True when the word is an option of the command, long or short. */
@@ -94,8 +107,21 @@ function extraWord({ usage = '' }: Command, { positionals, rest }: Omit<Argument
 
 /** A file for `config` is most likely meant as its option, and words behind a skill as its command. `open`: all words, where no -- was given. */
 function extraArgument({ name, options = {}, usage = '' }: Command, word: string, open: readonly string[]): NexusError {
-  if (usage.includes('-- ') && open.includes(word))
-    return errorOf('INVALID_ARGUMENT', MESSAGES.dashesMissing(name, open, word))
+  const words = name.split(' ')
+  if (usage.includes('-- ') && open.includes(word)) {
+    const at = open.indexOf(word)
+    return errorOf(
+      'INVALID_ARGUMENT',
+      `Nothing was run: '${toSafeLine(word)}' and what follows are not a command without -- before them.`,
+      commandFix('Put -- before the command:', ...words, ...open.slice(0, at), '--', ...open.slice(at)),
+    )
+  }
   const isFile = Object.hasOwn(options, 'config') && /\.ya?ml$/.test(word)
-  return errorOf('INVALID_ARGUMENT', MESSAGES.tooManyArguments(name, word, isFile))
+  return errorOf(
+    'INVALID_ARGUMENT',
+    `nexus ${name} does not take the argument '${toSafeLine(word)}'.`,
+    isFile
+      ? commandFix('To read that file:', ...words, '--config', word)
+      : commandFix('Remove it, or see what the command takes:', ...words, '--help'),
+  )
 }

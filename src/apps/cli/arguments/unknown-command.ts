@@ -1,5 +1,5 @@
-import { nearest, type NexusError, toSafeLine } from '../../../kernel/index.ts'
-import { errorOf, MESSAGES } from '../messages/index.ts'
+import { errorOf } from '../failure.ts'
+import { nearest, type NexusError, toSafeLine, commandFix } from '../../../kernel/index.ts'
 import { COMMANDS, isGroup } from '../table.ts'
 
 const NAMES = COMMANDS.map(({ name }) => name)
@@ -12,13 +12,21 @@ export function unknownCommand(words: readonly string[]): NexusError {
   const typed = second !== undefined && (isGroup(first) || pair !== undefined) ? `${first} ${second}` : first
   const whole = NAMES.find((name) => name.endsWith(` ${first}`))
   const guess = first === 'version' ? '--version' : (pair ?? whole ?? nearest(first, firstWords()))
-  return errorOf('INVALID_ARGUMENT', MESSAGES.commandUnknown(typed, guess))
+  return errorOf(
+    'INVALID_ARGUMENT',
+    `There is no command 'nexus ${toSafeLine(typed)}'.`,
+    guess === undefined ? commandFix('See all commands:', '--help') : commandFix('Did you mean:', ...guess.split(' ')),
+  )
 }
 
 /** The error for a group such as `skills` without one of its commands. */
 export function missingCommand(group: string): NexusError {
   const members = NAMES.filter((name) => name.startsWith(`${group} `)).map((name) => name.slice(group.length + 1))
-  return errorOf('INVALID_ARGUMENT', MESSAGES.subcommandMissing(group, members))
+  return errorOf(
+    'INVALID_ARGUMENT',
+    `nexus ${group} needs one of its commands: ${members.join(', ')}.`,
+    commandFix('See what they do:', group, '--help'),
+  )
 }
 
 function firstWords(): string[] {
@@ -37,5 +45,8 @@ function misplacedOption(option: string, words: readonly string[]): NexusError {
   const line = from === -1 ? [] : [...words.slice(from), ...words.slice(0, from)].map(toSafeLine)
   const guess = option === '-v' ? '--version' : nearest(option, ['--version', '--help'])
   const isCommand = NAMES.some((name) => `${line.join(' ')} `.startsWith(`${name} `))
-  return errorOf('INVALID_ARGUMENT', MESSAGES.misplacedOption(option, isCommand ? line : undefined, guess))
+  const message = `nexus has no option '${toSafeLine(option)}'.`
+  if (isCommand) return errorOf('INVALID_ARGUMENT', message, commandFix('Options go after the command:', ...line))
+  const lead = guess === undefined ? 'See all commands and options:' : 'Did you mean:'
+  return errorOf('INVALID_ARGUMENT', message, commandFix(lead, guess ?? '--help'))
 }

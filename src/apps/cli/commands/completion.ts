@@ -1,3 +1,5 @@
+import { commandFix, toSafeLine } from '../../../kernel/index.ts'
+import { errorOf } from '../failure.ts'
 import {
   type Answer,
   choiceFlag,
@@ -7,7 +9,6 @@ import {
   type Names,
   type OptionSpec,
 } from '../command.ts'
-import { errorOf, MESSAGES } from '../messages/index.ts'
 
 const WRITERS: Readonly<Record<(typeof CHOICES.shell)[number], (commands: Commands) => string>> = { bash, zsh, fish }
 
@@ -24,7 +25,12 @@ export async function completion(invocation: Invocation, commands: Commands): Pr
   }
   const shell = invocation.positionals[0] ?? ''
   const write = Object.hasOwn(WRITERS, shell) ? WRITERS[shell as keyof typeof WRITERS] : undefined
-  if (!write) throw errorOf('INVALID_ARGUMENT', MESSAGES.shellUnsupported(shell))
+  if (!write)
+    throw errorOf(
+      'INVALID_ARGUMENT',
+      `There is no completion for the shell '${toSafeLine(shell)}'. Supported: bash, zsh, fish.`,
+      commandFix('For example:', 'completion', 'bash'),
+    )
   const script = `${write(commands)}\n`
   return { data: { shell, script }, show: () => terminal.write(script) }
 }

@@ -1,3 +1,4 @@
+import { errorOf } from '../failure.ts'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { explainConfig, type ExplainedConfig, type LoadedConfig, type Origin } from '../../../config/index.ts'
@@ -9,10 +10,11 @@ import {
   type JsonValue,
   type NexusError,
   nearest,
+  commandFix,
+  toSafeLine,
 } from '../../../kernel/index.ts'
 import { type Answer, type Invocation, stringFlag } from '../command.ts'
-import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
-import { loadHere, printDiagnostics } from '../open.ts'
+import { loadHere, printDiagnostics, NO_CONFIG } from '../open.ts'
 import { printExplain, worstMark } from '../show/findings.ts'
 import { trustText } from '../show/consent.ts'
 import { type Setting, settingsIn, toYaml } from '../settings/to-yaml.ts'
@@ -30,8 +32,7 @@ export async function checkConfig(invocation: Invocation): Promise<Answer> {
     show: () => {
       for (const diagnostic of diagnostics) terminal.line(formatDiagnostic(diagnostic, terminal))
       if (diagnostics.length > 0) terminal.line()
-      const files =
-        loaded.files.length === 0 ? NOTES.noConfig() : `Read: ${loaded.files.map(terminal.shortPath).join(', ')}`
+      const files = loaded.files.length === 0 ? NO_CONFIG : `Read: ${loaded.files.map(terminal.shortPath).join(', ')}`
       terminal.line(`${worstMark(diagnostics, terminal)} ${files}`)
       terminal.line(`  workspace ${trustText(loaded.workspace, terminal)}`)
       printExplain(diagnostics, terminal)
@@ -123,10 +124,12 @@ function missingSection(document: JsonObject, keys: readonly string[]): NexusErr
 
 function noSection(parents: readonly string[], key: string, known: readonly string[]): NexusError {
   const guess = nearest(key, known)
-  return errorOf(
-    'INVALID_ARGUMENT',
-    MESSAGES.sectionUnset(key, parents, { known, ...(guess !== undefined && { guess }) }),
-  )
+  const inside = parents.length === 0 ? '' : ` in ${parents.join('.')}`
+  const fix =
+    guess === undefined
+      ? `Choose one of: ${known.join(', ')}`
+      : commandFix('Did you mean:', 'config', 'show', [...parents, guess].join('.'))
+  return errorOf('INVALID_ARGUMENT', `No setting "${toSafeLine(key)}" is set${inside}.`, fix)
 }
 
 function keyText(keys: Setting['keys']): string {

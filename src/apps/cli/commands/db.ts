@@ -1,9 +1,9 @@
+import { many } from '../failure.ts'
 import { assertValid, loadConfig } from '../../../config/index.ts'
 import { DEFAULT_PROJECT } from '../../../kernel/index.ts'
 import { storeChoice } from '../../../local/index.ts'
 import { openStore, type StoreChoice, type StoreStatus, storeStatus } from '../../../store/index.ts'
 import type { Answer, Invocation } from '../command.ts'
-import { many, NOTES } from '../messages/index.ts'
 
 /** `nexus db status`: which database keeps the state, and whether it can be used. It changes nothing. */
 export async function dbStatus(invocation: Invocation): Promise<Answer> {
@@ -20,7 +20,7 @@ export async function dbMigrate(invocation: Invocation): Promise<Answer> {
   return {
     data: { ...(after ?? IN_MEMORY), applied },
     show: () => {
-      for (const { version, name } of applied) invocation.terminal.line(NOTES.stepApplied(version, name))
+      for (const { version, name } of applied) invocation.terminal.line(`applied ${version}: ${name}`)
       print(after, invocation)
     },
   }
@@ -37,7 +37,7 @@ async function chosen({ cwd, environment }: Invocation): Promise<StoreChoice> {
 
 function print(status: StoreStatus | undefined, { terminal }: Invocation): void {
   if (!status) {
-    terminal.note(NOTES.storeInMemory())
+    terminal.note('Nothing is kept: store.type is memory.')
     return
   }
   const { database, software, version, pending, bytes, rows } = status
@@ -48,5 +48,7 @@ function print(status: StoreStatus | undefined, { terminal }: Invocation): void 
   const counts = Object.entries(rows).map(([table, count]) => `${table} ${count}`)
   if (counts.length > 0) terminal.line(`  rows    ${counts.join(', ')}`)
   if (steps.length > 0)
-    terminal.note(NOTES.migrateHint(many(steps.length, 'step'), terminal.commandLine(['db', 'migrate'])))
+    terminal.note(
+      `${many(steps.length, 'step')} of the schema will be applied by the next command that uses the store, or now with: ${terminal.commandLine(['db', 'migrate'])}`,
+    )
 }

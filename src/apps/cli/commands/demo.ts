@@ -1,3 +1,4 @@
+import { errorOf } from '../failure.ts'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -14,7 +15,6 @@ import {
 import type { Local } from '../../../local/index.ts'
 import { packageRoot } from '../../../local/index.ts'
 import { type Answer, type Invocation, stringFlag } from '../command.ts'
-import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
 import { findModel } from '../model/choose-model.ts'
 import { findings, openFor, diagnosticsOf, warnUnconfined } from '../open.ts'
 import { RECORDED_TASK, startRecordedModel } from '../model/recorded-model.ts'
@@ -59,7 +59,12 @@ function makeWorkspace(keep: string | undefined): string {
   try {
     const directory = keep === undefined ? mkdtempSync(resolve(tmpdir(), 'nexus-demo-')) : resolve(keep)
     makeDirectory(directory, { mkdirSync, statSync })
-    if (readdirSync(directory).length > 0) throw errorOf('CONFLICT', MESSAGES.demoNotEmpty(directory))
+    if (readdirSync(directory).length > 0)
+      throw errorOf(
+        'CONFLICT',
+        `The demo did not start: ${toSafeLine(directory)} is not empty.`,
+        'Name an empty or a new directory with --keep.',
+      )
     mkdirSync(join(directory, 'data'))
     mkdirSync(join(directory, '.nexus'))
     const input = join(packageRoot(), 'skills', 'csv-report', 'assets', 'sales.csv')
@@ -67,7 +72,12 @@ function makeWorkspace(keep: string | undefined): string {
     return realpathSync(directory)
   } catch (cause) {
     if (isNexusError(cause)) throw cause
-    throw errorOf('INVALID_ARGUMENT', MESSAGES.demoNotMade(errorMessage(cause)), cause)
+    throw errorOf(
+      'INVALID_ARGUMENT',
+      `The demo did not start: its workspace could not be made (${toSafeLine(errorMessage(cause))}).`,
+      'Name an empty or a new directory with --keep.',
+      cause,
+    )
   }
 }
 
@@ -110,7 +120,7 @@ async function demoModel(local: Local, invocation: Invocation, cleanup: AsyncDis
   const server = await startRecordedModel()
   cleanup.defer(() => server.close())
   const recorded = await resolveModel({ spec: 'openai-compatible/recorded', baseUrl: server.url, environment: {} })
-  if (!recorded) throw errorOf('INTERNAL', MESSAGES.recordingUnavailable())
+  if (!recorded) throw errorOf('INTERNAL', 'The recorded model could not be started.')
   terminal.line(
     `${terminal.paint('bold', 'Model')}  ${terminal.paint('yellow', 'recorded')}: no model is configured, so a recording answers, over real HTTP from ${server.url}.`,
   )
@@ -139,10 +149,10 @@ function report(
   terminal.line(`\n${terminal.paint('bold', 'Ledger')}  session ${result.sessionId}`)
   terminal.line(formatTrace(entries, terminal).replace(/^/gm, '  '))
   if (result.end === 'cancelled') return CODES.CANCELLED.exit
-  if (result.end === 'failed') throw result.error ?? errorOf('MODEL_FAILED', MESSAGES.turnFailed())
+  if (result.end === 'failed') throw result.error ?? errorOf('MODEL_FAILED', 'The turn failed.')
   const artifacts = artifactsIn(workspace)
   if (artifacts.length === 0) {
-    terminal.note(NOTES.noArtifact())
+    terminal.note('The demo wrote no file. The ledger above shows what happened.')
     return 1
   }
   terminal.line(`\n${terminal.paint('bold', 'Artifacts')}  ${terminal.paint('dim', uidLine(entries))}`)

@@ -8,10 +8,9 @@ import { diagnoseInvalid } from '../../../skills/diagnose/index.ts'
 import type { Answer, Invocation } from '../command.ts'
 import { compiledPlace } from '../compile-cache.ts'
 import { withProgress } from '../interactive/progress.ts'
-import { MESSAGES, NOTES } from '../messages/index.ts'
-import { loadHere, openFor } from '../open.ts'
+import { loadHere, openFor, NO_CONFIG } from '../open.ts'
 import { withCommands, worstMark } from '../show/findings.ts'
-import { besideSkills, countsOf } from '../show/skills.ts'
+import { besideSkills, countsOf, countsText } from '../show/skills.ts'
 import { trustText } from '../show/consent.ts'
 import { findInSettings } from './config.ts'
 import { formatDiagnostic } from '../terminal.ts'
@@ -56,7 +55,7 @@ function print({ subject, found, diagnostics }: Finding, { terminal }: Invocatio
 async function checkNode(_: LoadedConfig, { terminal }: Invocation): Promise<Finding> {
   const { directory, why } = compiledPlace()
   const place = directory === undefined ? undefined : terminal.shortPath(directory)
-  const found = `${process.version} (${process.execPath}); ${NOTES.compiled(place, why)}`
+  const found = `${process.version} (${process.execPath}); ${place === undefined ? `commands start more slowly: ${why}` : `compiled code is kept in ${place}`}`
   return { subject: 'node', found, diagnostics: [] }
 }
 
@@ -85,13 +84,19 @@ async function checkState(loaded: LoadedConfig, { environment, terminal }: Invoc
 
 async function checkConfiguration(loaded: LoadedConfig, invocation: Invocation): Promise<Finding> {
   const { terminal } = invocation
-  const files = loaded.files.length === 0 ? NOTES.noConfig() : `${loaded.files.map(terminal.shortPath).join(', ')};`
+  const files = loaded.files.length === 0 ? NO_CONFIG : `${loaded.files.map(terminal.shortPath).join(', ')};`
   return {
     subject: 'config',
     found: `${files} workspace ${trustText(loaded.workspace, terminal)}`,
     diagnostics: [...loaded.diagnostics, ...(await findInSettings(loaded, invocation))],
   }
 }
+
+const WORKSPACE_MODES = {
+  mirror: 'commands run in a copy of it',
+  direct: 'commands run in it, without a copy',
+  unconfined: 'commands run in it as you, outside the sandbox',
+} as const
 
 /** Whether commands may run in the workspace around the working directory. */
 async function checkDirectory(loaded: LoadedConfig, { terminal }: Invocation): Promise<Finding> {
@@ -100,16 +105,13 @@ async function checkDirectory(loaded: LoadedConfig, { terminal }: Invocation): P
   try {
     const options = sandboxOptions(loaded)
     await checkWorkspace(directory, options)
-    const mode = NOTES.workspaceMode[workspaceModeOf(options)]
+    const mode = WORKSPACE_MODES[workspaceModeOf(options)]
     return { subject: 'directory', found: `${found}: ${mode}`, diagnostics: [] }
   } catch (error) {
     const { message } = toDiagnostic(error, { path: directory, severity: 'error' })
-    const diagnostic = { ...MESSAGES.noCommandsHere(message), path: directory }
-    return {
-      subject: 'directory',
-      found,
-      diagnostics: [{ code: 'workspace-refused', severity: 'error', ...diagnostic }],
-    }
+    const fix = 'Work in the directory of one project, for example: mkdir -p ~/my-project && cd ~/my-project'
+    const refused = { code: 'workspace-refused', severity: 'error', message, fix, path: directory } as const
+    return { subject: 'directory', found, diagnostics: [refused] }
   }
 }
 
@@ -136,9 +138,9 @@ async function checkSkills(loaded: LoadedConfig, invocation: Invocation): Promis
     const agent = local.runtime.openAgent()
     const catalog = agent.catalog()
     const { held, shadowed, invalid } = catalog
-    const counts = NOTES.counts(countsOf(catalog))
+    const counts = countsText(countsOf(catalog))
     const line = invocation.terminal.commandLine(['skills', 'list', '--all'])
-    const found = held.length + shadowed.length > 0 ? `${counts}. ${NOTES.othersHint(line)}` : counts
+    const found = held.length + shadowed.length > 0 ? `${counts}. ${`For the reasons: ${line}`}` : counts
     const inSkills = invalid.flatMap((broken) => {
       const [first] = diagnoseInvalid(broken).findings
       if (!first) return []
@@ -160,9 +162,19 @@ async function checkModel({ config }: LoadedConfig, { environment, terminal }: I
     const isFromCommand = configured?.hasApiKey === true && configured.apiKey === undefined
     const shown = isFromCommand ? { ...configured, apiKey: 'not-asked-for' } : configured
     const model = await resolveModel({ environment, ...(shown && { configured: shown }) })
-    const missing = { code: 'model-missing', severity: 'warning', path: 'model', ...MESSAGES.modelMissing() } as const
+    const missing = {
+      code: 'model-missing',
+      severity: 'warning',
+      path: 'model',
+      message: 'No model is configured: neither --model, nor model: in nexus.yaml, nor a key variable is set.',
+      fix: 'Type: export ANTHROPIC_API_KEY=… (or OPENAI_API_KEY), then type the same command again. For a model of your own: --model openai-compatible/NAME --base-url URL',
+    } as const
     if (!model)
-      return { subject: 'model', found: NOTES.noModel(terminal.commandLine(['demo'])), diagnostics: [missing] }
+      return {
+        subject: 'model',
+        found: `none configured. To play a recorded one: ${terminal.commandLine(['demo'])}`,
+        diagnostics: [missing],
+      }
     return {
       subject: 'model',
       found: `${model.describe}${isFromCommand ? '; its key comes from a command, which was not run' : ''}`,

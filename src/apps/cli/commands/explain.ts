@@ -1,9 +1,9 @@
+import { errorOf } from '../failure.ts'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { nearest, type NexusError } from '../../../kernel/index.ts'
+import { nearest, type NexusError, commandFix, toSafeLine } from '../../../kernel/index.ts'
 import { packageRoot } from '../../../local/index.ts'
 import type { Answer, Invocation } from '../command.ts'
-import { errorOf, MESSAGES } from '../messages/index.ts'
 import { paintDiff, type Terminal } from '../terminal.ts'
 
 /** One section of docs/errors.md. Codes that share their text share a section. */
@@ -76,7 +76,11 @@ function unknownCode(asked: string, sections: readonly Section[]): NexusError {
     asked,
     sections.flatMap(({ codes }) => codes),
   )
-  return errorOf('FILE_NOT_FOUND', MESSAGES.codeUnknown(asked, guess))
+  return errorOf(
+    'FILE_NOT_FOUND',
+    `Nexus has no code '${toSafeLine(asked)}'.`,
+    guess === undefined ? commandFix('See all codes:', 'explain') : commandFix('Did you mean:', 'explain', guess),
+  )
 }
 
 function asData(code: string, { topic, meaning, example, file, fix }: Section) {

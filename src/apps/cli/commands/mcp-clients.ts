@@ -1,3 +1,4 @@
+import { errorOf, many } from '../failure.ts'
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import {
@@ -18,9 +19,8 @@ import {
   writeChange,
 } from '../../clients/index.ts'
 import { loadConfig } from '../../../config/index.ts'
-import { type Diagnostic, isJsonObject, type JsonObject, toSafeLine } from '../../../kernel/index.ts'
+import { type Diagnostic, isJsonObject, type JsonObject, toSafeLine, commandFix } from '../../../kernel/index.ts'
 import { type Answer, argument, choiceFlag, CHOICES, type Invocation, stringFlag } from '../command.ts'
-import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
 import { confirm } from '../interactive/confirm.ts'
 import { printDiff } from '../show/diff.ts'
 import { formatDiagnostic } from '../terminal.ts'
@@ -48,9 +48,15 @@ export async function installInClient(invocation: Invocation): Promise<Answer> {
     show: () => {
       show()
       if (change.before === change.after) return
-      if (server.command.some((word) => word.includes('/_npx/'))) terminal.note(NOTES.clientStartsCache())
-      if (scope === 'project') terminal.note(NOTES.clientPathsOfThisMachine())
-      terminal.note(NOTES.clientNext(client.title, terminal.commandLine(['mcp', 'check', client.id])))
+      if (server.command.some((word) => word.includes('/_npx/')))
+        terminal.note(
+          'The entry starts Nexus from the cache of npx, which npm may remove. Install it first: npm install -g nexus-skills',
+        )
+      if (scope === 'project')
+        terminal.note('The paths in this file are those of this machine. Others of the team run the same command.')
+      terminal.note(
+        `Next: restart ${client.title}. To check the entry: ${terminal.commandLine(['mcp', 'check', client.id])}`,
+      )
     },
   }
 }
@@ -75,7 +81,7 @@ async function apply(change: Change, client: Client, scope: Scope, invocation: I
   if (!isSame) printDiff({ before, after }, shown, terminal)
   if (isWritten) await askAboutForeign(change, client, invocation)
   const copy = isWritten ? await writeChange(change) : undefined
-  const written = isDry ? NOTES.clientNotWritten(shown) : NOTES.clientWritten(shown)
+  const written = isDry ? `Nothing was written (--dry-run): ${shown}` : `Changed ${shown}`
   return {
     data: {
       client: client.id,
@@ -88,8 +94,8 @@ async function apply(change: Change, client: Client, scope: Scope, invocation: I
       copy: copy ?? null,
     },
     show: () => {
-      terminal.line(isSame ? NOTES.clientUnchanged(shown) : written)
-      if (copy !== undefined) terminal.note(NOTES.clientCopy(terminal.shortPath(copy)))
+      terminal.line(isSame ? `Nothing to change in ${shown}.` : written)
+      if (copy !== undefined) terminal.note(`A copy of the old file: ${terminal.shortPath(copy)}`)
     },
   }
 }
@@ -100,7 +106,11 @@ async function askAboutForeign({ path, foreign }: Change, client: Client, invoca
   if (foreign === undefined || flags['force'] === true) return
   const shown = terminal.shortPath(path)
   const canAnswer = terminal.isInteractive && flags['json'] !== true
-  if (canAnswer && (await confirm(NOTES.clientForeign(shown), invocation))) return
+  if (
+    canAnswer &&
+    (await confirm(`This entry of ${shown} is not one of Nexus. Change it? A copy of the file is kept.`, invocation))
+  )
+    return
   const command = toSafeLine(client.server(foreign).command.map(String).join(' '))
   throw clientError(CLIENT_MESSAGES.foreignEntry(shown, entryName(invocation), command))
 }
@@ -124,7 +134,7 @@ export async function checkClients(invocation: Invocation): Promise<Answer> {
       for (const { client, path, result } of rows)
         if (result.type === 'answered')
           terminal.line(
-            `${terminal.paint('green', '✓')} ${client.title}  ${terminal.shortPath(path)}  ${NOTES.clientAnswered(result)}`,
+            `${terminal.paint('green', '✓')} ${client.title}  ${terminal.shortPath(path)}  answered in ${result.ms} ms: MCP ${result.protocol}, ${many(result.tools, 'tool')}`,
           )
       for (const diagnostic of diagnostics) terminal.line(formatDiagnostic(diagnostic, terminal))
     },
@@ -178,7 +188,9 @@ function diagnosticsOf({ path, result }: Row): readonly Diagnostic[] {
 function nothingInstalled([client, ...others]: readonly Client[], where: Where): Diagnostic {
   const isOne = client !== undefined && others.length === 0
   const path = isOne ? (client.files.user(where)[0] ?? '') : where.project
-  return { code: 'mcp-not-installed', severity: 'error', path, ...MESSAGES.notInstalled(isOne ? client : undefined) }
+  const fix = commandFix('Add one:', 'mcp', 'install', isOne ? client.id : 'claude-code')
+  const message = `${isOne ? `${client.title} has no entry` : 'No client has an entry'} that starts Nexus.`
+  return { code: 'mcp-not-installed', severity: 'error', path, message, ...fix }
 }
 
 function clientOf(invocation: Invocation): Client {
@@ -187,7 +199,10 @@ function clientOf(invocation: Invocation): Client {
   if ('id' in found) return found
   throw errorOf(
     'INVALID_ARGUMENT',
-    MESSAGES.unknownClient(given, { near: found.near, known: CLIENTS.map(({ id }) => id) }),
+    `Nexus does not know the client ${toSafeLine(given)}.`,
+    found.near === undefined
+      ? `Name one of: ${CLIENTS.map(({ id }) => id).join(', ')}.`
+      : `Did you mean ${found.near}?`,
   )
 }
 
@@ -207,7 +222,11 @@ function serverOf(
   const needed = client.needsWorkspace === true && scope === 'user' ? where.project : undefined
   const workspace = given === undefined ? needed : resolve(cwd, given)
   if (workspace !== undefined && (workspace === '/' || workspace === environment.home))
-    throw errorOf('INVALID_ARGUMENT', MESSAGES.clientNeedsWorkspace(client.title, toSafeLine(workspace)))
+    throw errorOf(
+      'INVALID_ARGUMENT',
+      `${client.title} starts servers in no project, and ${toSafeLine(workspace)} is not one.`,
+      'Name the project: --workspace DIR',
+    )
   const agent = stringFlag(invocation, 'agent')
   const nexusHome = environment.get('NEXUS_HOME')
   return {

@@ -1,8 +1,9 @@
 /** `nexus policy check`, `diff` and `shadow`: what is wrong with policies, and where two of them decide otherwise. Nothing runs. */
-import { type JsonObject, type LedgerEntry, nearest, toSafeLine } from '../../../kernel/index.ts'
+import { errorOf, many } from '../failure.ts'
+import { type JsonObject, type LedgerEntry, toSafeLine, commandFix } from '../../../kernel/index.ts'
 import type { Store } from '../../../store/index.ts'
 import { type Answer, type Invocation, stringFlag } from '../command.ts'
-import { errorOf, many, MESSAGES, NOTES } from '../messages/index.ts'
+import { openAgent, unknownAgent } from './policy.ts'
 import { loadHere, openFor, printDiagnostics } from '../open.ts'
 import { openStored } from '../stored.ts'
 import { formatTable } from '../show/columns.ts'
@@ -37,7 +38,11 @@ export async function diffPolicies(invocation: Invocation): Promise<Answer> {
   const [agent, other = agent] = positionals
   const against = stringFlag(invocation, 'against')
   if (agent === undefined || other === undefined || (agent === other && against === undefined))
-    throw errorOf('INVALID_ARGUMENT', MESSAGES.argumentMissing('policy diff', 'two agents', ['main', 'reviewer']))
+    throw errorOf(
+      'INVALID_ARGUMENT',
+      `nexus policy diff needs two agents.`,
+      commandFix('For example:', ...'policy diff'.split(' '), ...['main', 'reviewer']),
+    )
   const before = await verdictsOf(invocation, agent)
   const over = against === undefined ? invocation : { ...invocation, flags: { ...flags, config: against } }
   const after = await verdictsOf(over, other)
@@ -65,10 +70,7 @@ const ABSENT: Verdict = { decision: 'deny', rule: 'unknown tool', limits: {} }
 /** The decision about a call of the model of each tool that the agent has, without arguments. */
 async function verdictsOf(invocation: Invocation, id: string): Promise<ReadonlyMap<string, Verdict>> {
   await using local = await openFor(invocation, { record: 'memory' })
-  const { runtime, config } = local
-  const ids = config.agents.map((agent) => agent.id)
-  if (!ids.includes(id)) throw errorOf('INVALID_ARGUMENT', MESSAGES.noAgent(id, ids, nearest(id, ids)))
-  const agent = runtime.openAgent({ id })
+  const agent = openAgent(local, id)
   return new Map(
     agent.registry.names.map((tool) => {
       const { type, rule, limits } = agent.explain({ tool, arguments: {}, origin: 'model' }).decision
@@ -97,13 +99,15 @@ export async function listShadowed(invocation: Invocation): Promise<Answer> {
   const all = await shadowedIn(store, scope)
   // Calls of an agent that was removed since are still recorded.
   const ids = [...new Set([...config.agents.map(({ id }) => id), ...all.map((each) => each.agent)])]
-  if (agent !== undefined && !ids.includes(agent))
-    throw errorOf('INVALID_ARGUMENT', MESSAGES.noAgent(agent, ids, nearest(agent, ids)))
+  if (agent !== undefined && !ids.includes(agent)) throw unknownAgent(agent, ids)
   const differences = all.filter((each) => agent === undefined || each.agent === agent)
   const show = (): void => {
     if (differences.length === 0) {
-      terminal.line(NOTES.noShadowed(agent))
-      if (config.agents.every(({ shadow }) => shadow === undefined)) terminal.note(NOTES.noShadow())
+      terminal.line(
+        `No shadow would have decided a recorded call of ${agent === undefined ? 'this workspace' : toSafeLine(agent)} differently.`,
+      )
+      if (config.agents.every(({ shadow }) => shadow === undefined))
+        terminal.note('No agent has a shadow. Add shadow: ID to an agent in nexus.yaml, with the id of another agent.')
       return
     }
     const rows = differences.map(({ agent: id, tool, own, shadow, decision, rule, count }) => {

@@ -1,3 +1,4 @@
+import { errorOf, many } from '../failure.ts'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ALIASES, type Explanation } from '../../../authorize/index.ts'
@@ -15,7 +16,6 @@ import type { Local } from '../../../local/index.ts'
 import type { AgentHandle } from '../../../runtime/index.ts'
 import { decidePath, isFileTool, serverTool, unknownArguments } from '../../../tools/index.ts'
 import { type Answer, argument, type Invocation, stringFlag } from '../command.ts'
-import { errorOf, many, type Message, MESSAGES, NOTES, TEST_FAULTS } from '../messages/index.ts'
 import { openFor } from '../open.ts'
 import { linesOf, type RuleLine } from '../show/policy-lines.ts'
 import type { Terminal } from '../terminal.ts'
@@ -32,19 +32,25 @@ export async function explainPolicy(invocation: Invocation): Promise<Answer> {
   const args = argumentsOf(stringFlag(invocation, 'args'))
   await using local = await openFor(invocation, { record: 'memory' })
   const opened = openAgent(local, agent)
-  const [problem] = argumentProblems(opened, tool, args)
-  if (problem !== undefined) throw errorOf('INVALID_ARGUMENT', TEST_FAULTS.argument(problem))
+  const problem = argumentFault(opened, tool, args)
+  if (problem !== undefined) throw errorOf('INVALID_ARGUMENT', problem.message, problem.fix)
   const explanation = await explainCall(opened, { tool, args })
   const lines = await linesOf(local.loaded, { agent, tool: serverTool(tool)?.name ?? tool }, explanation)
   const { decision, steps, deniedCapabilities: withoutCapabilities, overMcp } = explanation
   const { limits, type, rule } = decision
-  if (isAbsentServer(opened, tool)) terminal.note(NOTES.serverAbsent(tool))
+  noteAbsentServer(opened, tool, terminal)
   return {
     data: { agent, tool, decision: type, rule, limits, steps, lines, withoutCapabilities, overMcp },
     show: () => {
       printExplanation({ ...explanation, lines }, terminal)
-      if (type !== 'deny' && isFileTool(tool) && typeof args['path'] !== 'string') terminal.line(NOTES.pathsAtCall())
-      if (overMcp !== type) terminal.line(NOTES.overMcp())
+      if (type !== 'deny' && isFileTool(tool) && typeof args['path'] !== 'string')
+        terminal.line(
+          `The tool compares its path with these limits. To see a path decided, give it: --args '{"path":"notes.txt"}'`,
+        )
+      if (overMcp !== type)
+        terminal.line(
+          'Over MCP Nexus does not ask about this call: the agent has neither preset nor permissions, and the client asks its own user.',
+        )
       terminal.line(`${terminal.paint(COLORS[type], type)} by ${toSafeLine(rule)}`)
     },
   }
@@ -70,9 +76,9 @@ export async function testPolicy(invocation: Invocation): Promise<Answer> {
   for (const [index, test] of tests.entries()) {
     const { agent, tool, args, expect } = test
     const fault = faultOf(local, test)
-    if (fault) throw await errorAt(['tests', index, fault.key], fault.message)
+    if (fault) throw await errorAt(['tests', index, fault.key], fault)
     const opened = openAgent(local, agent)
-    if (isAbsentServer(opened, tool)) terminal.note(NOTES.serverAbsent(tool))
+    noteAbsentServer(opened, tool, terminal)
     const { decision } = await explainCall(opened, { tool, args })
     const { type: got, rule } = decision
     const reason = decision.type === 'deny' ? decision.reason : ''
@@ -112,11 +118,19 @@ interface Expectation {
   readonly expect: (typeof ANSWERS)[number]
 }
 
+/** The error for an agent that does not exist. */
+export function unknownAgent(id: string, known: readonly string[]): NexusError {
+  const guess = nearest(id, known)
+  const fix =
+    guess === undefined ? `Name one of: ${known.map(toSafeLine).join(', ')}.` : `Did you mean ${toSafeLine(guess)}?`
+  return errorOf('INVALID_ARGUMENT', `No agent is called '${toSafeLine(id)}'.`, fix)
+}
+
 /** Throws INVALID_ARGUMENT for an agent that does not exist. */
 export function openAgent({ runtime, config }: Pick<Local, 'runtime' | 'config'>, id: string): AgentHandle {
   const ids = config.agents.map((agent) => agent.id)
-  if (!ids.includes(id)) throw errorOf('INVALID_ARGUMENT', MESSAGES.noAgent(id, ids, nearest(id, ids)))
-  return runtime.openAgent({ id })
+  if (ids.includes(id)) return runtime.openAgent({ id })
+  throw unknownAgent(id, ids)
 }
 
 /** The name of the step about the path in the arguments, and of its rule. */
@@ -146,14 +160,19 @@ export async function explainCall(
   return { ...explained, decision: { ...decision, type, rule: PATH, reason: text }, overMcp: type }
 }
 
-function isAbsentServer({ registry }: AgentHandle, tool: string): boolean {
-  return !registry.has(tool) && serverTool(tool) !== undefined
+function noteAbsentServer({ registry }: AgentHandle, tool: string, terminal: Terminal): void {
+  if (registry.has(tool) || serverTool(tool) === undefined) return
+  const absent = `No MCP server with ${toSafeLine(tool)} is connected, so a call of it fails as an unknown tool.`
+  terminal.note(`${absent} This is what the rules say of it.`)
 }
 
-/** What is wrong with names of arguments: the tool would not see such an argument, and the decision would be about another call. */
-function argumentProblems({ registry }: AgentHandle, tool: string, args: JsonObject): readonly string[] {
+/** The tool would not see an argument with a wrong name, and the decision would be about another call. */
+function argumentFault({ registry }: AgentHandle, tool: string, args: JsonObject): Fault | undefined {
   const known = registry.get(tool)
-  return known ? unknownArguments(known, args) : []
+  const [problem] = known ? unknownArguments(known, args) : []
+  if (problem === undefined) return undefined
+  const fix = 'Correct the name: the tool does not see such an argument.'
+  return { key: 'args', message: `args has an ${toSafeLine(problem)}.`, fix }
 }
 
 function limitText(value: unknown): string {
@@ -163,54 +182,75 @@ function limitText(value: unknown): string {
 
 function argumentsOf(text: string | undefined): JsonObject {
   if (text === undefined) return {}
+  let why = 'it is another value'
   try {
     const value = JSON.parse(text) as JsonValue
     if (isJsonObject(value)) return value
   } catch (error) {
-    throw errorOf('INVALID_ARGUMENT', MESSAGES.badArguments((error as Error).message))
+    why = (error as Error).message
   }
-  throw errorOf('INVALID_ARGUMENT', MESSAGES.badArguments('it is another value'))
+  const fix = `Write an object, such as: --args '{"command":"ls"}'`
+  throw errorOf('INVALID_ARGUMENT', `--args is not a JSON object: ${toSafeLine(why)}`, fix)
 }
 
-/** What is wrong with an expectation, and with which of its keys. */
+/** Why an expectation cannot be tested, and which of its keys is wrong. */
 interface Fault {
   readonly key: string
-  readonly message: Message
+  readonly message: string
+  readonly fix: string
 }
 
 /** Why no decision can be tested by an expectation; undefined when one can. */
 function faultOf(local: Local, { agent: id, tool, args }: Expectation): Fault | undefined {
   const ids = local.config.agents.map((agent) => agent.id)
-  if (!ids.includes(id)) return { key: 'agent', message: MESSAGES.noAgent(id, ids, nearest(id, ids)) }
+  if (!ids.includes(id)) {
+    const { message, fix = '' } = unknownAgent(id, ids)
+    return { key: 'agent', message, fix }
+  }
   const agent = openAgent(local, id)
   const { registry, diagnostics } = agent
   if (!registry.get(tool) && serverTool(tool) === undefined) {
     const why = diagnostics.find(({ subject }) => subject === tool)?.message
     const guess = ALIASES.get(tool) ?? nearest(tool, registry.names)
-    return { key: 'tool', message: TEST_FAULTS.noTool({ agent: id, tool, why }, registry.names, guess) }
+    const message = `${toSafeLine(id)} has no tool '${toSafeLine(tool)}', so no rule decides about it.`
+    const known = registry.names.map(toSafeLine).join(', ')
+    return {
+      key: 'tool',
+      message: why === undefined ? message : `${message} ${toSafeLine(why)}`,
+      fix: guess === undefined ? `Name one of: ${known}.` : `Did you mean '${toSafeLine(guess)}'?`,
+    }
   }
-  const [problem] = argumentProblems(agent, tool, args)
-  return problem === undefined ? undefined : { key: 'args', message: TEST_FAULTS.argument(problem) }
+  return argumentFault(agent, tool, args)
 }
 
-/** What is wrong with the form of an expectation. */
-function misfitOf(test: JsonValue, number: number): Fault | undefined {
-  if (!isJsonObject(test)) return { key: '', message: TEST_FAULTS.item(number) }
+/** The first fault in the form of an expectation. */
+function formFault(test: JsonValue, number: number): Fault | undefined {
+  const example = 'Write it as: - { agent: main, tool: run_command, expect: ask }'
+  if (!isJsonObject(test)) return { key: '', message: `Item ${number} is not a map.`, fix: example }
   const key = Object.keys(test).find((name) => !KEYS.some((known) => known === name))
-  if (key !== undefined) return { key, message: TEST_FAULTS.key(key, KEYS, nearest(key, KEYS)) }
+  if (key !== undefined) return unknownKey(key, KEYS)
   const { agent = '', tool, args = {}, expect } = test
-  if (typeof agent !== 'string') return { key: 'agent', message: TEST_FAULTS.text('agent') }
-  if (typeof tool !== 'string') return { key: 'tool', message: TEST_FAULTS.text('tool') }
-  if (!isJsonObject(args)) return { key: 'args', message: TEST_FAULTS.args() }
+  if (typeof agent !== 'string') return { key: 'agent', message: 'A test needs agent as a text.', fix: example }
+  if (typeof tool !== 'string') return { key: 'tool', message: 'A test needs tool as a text.', fix: example }
+  if (!isJsonObject(args))
+    return { key: 'args', message: 'args is not a map.', fix: 'Write it as: args: { command: ls }' }
   if (ANSWERS.some((answer) => answer === expect)) return undefined
   const guess = typeof expect === 'string' ? nearest(expect, ANSWERS) : undefined
-  return { key: 'expect', message: TEST_FAULTS.expect(expect, ANSWERS, guess) }
+  const fix = guess === undefined ? `Write expect: with one of ${ANSWERS.join(', ')}.` : `Did you mean '${guess}'?`
+  if (expect === undefined) return { key: 'expect', message: 'A test needs expect.', fix }
+  return { key: 'expect', message: `expect is ${toSafeLine(JSON.stringify(expect))}, which no decision is.`, fix }
+}
+
+function unknownKey(key: string, known: readonly string[]): Fault {
+  const guess = nearest(key, known)
+  const fix = guess === undefined ? `Remove it, or write one of: ${known.join(', ')}.` : `Did you mean '${guess}'?`
+  return { key, message: `The key '${toSafeLine(key)}' is unknown.`, fix }
 }
 
 interface Tests {
   readonly tests: readonly Expectation[]
   /** The error about what is at these keys of the file, with its line and column. */
-  readonly errorAt: (keys: readonly (string | number)[], message: Message) => Promise<NexusError>
+  readonly errorAt: (keys: readonly (string | number)[], fault: Pick<Fault, 'message' | 'fix'>) => Promise<NexusError>
 }
 
 /** `tests:` of a YAML or JSON file: agent (default main), tool, args, expect. Throws INVALID_ARGUMENT for anything else. */
@@ -220,23 +260,31 @@ async function readTests(name: string, path: string): Promise<Tests> {
     text = readFileSync(path, 'utf8')
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
-    throw errorOf('INVALID_ARGUMENT', MESSAGES.expectationsUnreadable(name, isMissing))
+    throw errorOf(
+      'INVALID_ARGUMENT',
+      `${toSafeLine(name)} ${isMissing ? 'does not exist' : 'cannot be read'}, so nothing was tested.`,
+      'Name a YAML or JSON file with a list under tests:.',
+    )
   }
   const { value, diagnostics } = await parseSettings(text, path)
   const problem = diagnostics.find(({ severity }) => severity === 'error')
-  if (problem) throw errorOf('INVALID_ARGUMENT', MESSAGES.badTests(`${name}:${problem.line ?? 1}`, problem))
-  const errorAt: Tests['errorAt'] = async (keys, message) => {
+  const notTested = (place: string, message: string, fix: string): NexusError =>
+    errorOf('INVALID_ARGUMENT', `Nothing was tested. ${toSafeLine(place)}: ${toSafeLine(message)}`, fix)
+  const fix = 'Write a list under tests:, such as: tests: [{ agent: main, tool: run_command, expect: ask }]'
+  if (problem) throw notTested(`${name}:${problem.line ?? 1}`, problem.message, problem.fix ?? fix)
+  const errorAt: Tests['errorAt'] = async (keys, fault) => {
     const { line, column } = (await settingsPlaces(text))(keys)
-    return errorOf('INVALID_ARGUMENT', MESSAGES.badTests(`${name}:${line}:${column}`, message))
+    return notTested(`${name}:${line}:${column}`, fault.message, fault.fix)
   }
   const other = Object.keys(value).find((key) => key !== 'tests')
-  if (other !== undefined) throw await errorAt([other], TEST_FAULTS.key(other, ['tests'], nearest(other, ['tests'])))
+  if (other !== undefined) throw await errorAt([other], unknownKey(other, ['tests']))
   const given = value['tests']
-  if (!Array.isArray(given) || given.length === 0) throw await errorAt(['tests'], TEST_FAULTS.none())
+  if (!Array.isArray(given) || given.length === 0)
+    throw await errorAt(['tests'], { message: 'The file has no list tests:.', fix })
   const tests: Expectation[] = []
   for (const [index, test] of given.entries()) {
-    const fault = misfitOf(test, index + 1)
-    if (fault) throw await errorAt(['tests', index, fault.key], fault.message)
+    const fault = formFault(test, index + 1)
+    if (fault) throw await errorAt(['tests', index, fault.key], fault)
     tests.push({ agent: 'main', args: {}, ...(test as object as Pick<Expectation, 'tool' | 'expect'>) })
   }
   return { tests, errorAt }

@@ -1,6 +1,6 @@
+import { errorOf } from '../failure.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Invocation } from '../command.ts'
-import { errorOf, MESSAGES, NOTES } from '../messages/index.ts'
 
 /** The input is empty when nothing came for this long: longer than the gaps within a paste, shorter than a person needs to answer. */
 const QUIET_MS = 100
@@ -19,7 +19,7 @@ export async function confirm(
   const stop = AbortSignal.any([signal, invocation.signal])
   const end = invocation.terminal.beginQuestion()
   try {
-    for (let text = question; ; text = `${NOTES.yesOrNo()} ${question.slice(question.lastIndexOf('\n') + 1)}`) {
+    for (let text = question; ; text = `Type y or n. ${question.slice(question.lastIndexOf('\n') + 1)}`) {
       await discardTyped(invocation, stop)
       const answer = (await readLine(`${text} [y/N] `, invocation, stop))?.trim()
       if (answer === undefined) return undefined
@@ -27,7 +27,7 @@ export async function confirm(
       if (/^(?:no?)?$/i.test(answer)) return false
     }
   } catch (cause) {
-    if (stop.aborted) throw errorOf('CANCELLED', MESSAGES.cancelledQuestion(), cause)
+    if (stop.aborted) throw errorOf('CANCELLED', 'Cancelled while a question was open.', undefined, cause)
     throw cause
   } finally {
     end()

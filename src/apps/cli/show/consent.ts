@@ -2,7 +2,6 @@
 import { relative } from 'node:path'
 import type { Consent, ConsentItem, ConsentKind, LoadedConfig } from '../../../config/index.ts'
 import { toSafeLine } from '../../../kernel/index.ts'
-import { NOTES } from '../messages/index.ts'
 import type { Terminal } from '../terminal.ts'
 
 const KINDS: Readonly<Record<ConsentKind, string>> = {
@@ -14,6 +13,8 @@ const KINDS: Readonly<Record<ConsentKind, string>> = {
   'secret-file': 'secret file',
 }
 
+export const TRUST_QUESTION = 'Trust this workspace from now on?'
+
 /** Every command, module, server, address and source, one a line; empty when there is none. */
 export function itemsText({ items }: Pick<Consent, 'items'>, directory: string): string {
   const line = ({ kind, subject, path, line: number, text }: ConsentItem): string =>
@@ -22,7 +23,10 @@ export function itemsText({ items }: Pick<Consent, 'items'>, directory: string):
     const lines = items.filter(({ runsAsUser }) => runsAsUser === runs).map(line)
     return lines.length === 0 ? [] : [heading, ...lines]
   }
-  return [...group(NOTES.runsAsUser(), true), ...group(NOTES.contacts(), false)].join('\n')
+  return [
+    ...group('These run as you, outside the sandbox, with your files and your network:', true),
+    ...group('Nexus contacts or reads these with your rights:', false),
+  ].join('\n')
 }
 
 /** A workspace, and whether its skills and all of its settings apply. */

@@ -2,7 +2,6 @@ import { type Decision, type Outcome, toSafeLine } from '../../../kernel/index.t
 import type { Local } from '../../../local/index.ts'
 import type { Invocation } from '../command.ts'
 import { explainCall, openAgent } from '../commands/policy.ts'
-import { NOTES } from '../messages/index.ts'
 import { pathsFor } from './facts.ts'
 import { linesOf } from './policy-lines.ts'
 
@@ -28,7 +27,7 @@ export async function noteDenials(
     const matches = explanation.matches.filter(({ list, entry }) => `${list} ${entry}` === decision.rule)
     const [line] = await linesOf(local.loaded, { agent: agentId, tool }, { ...explanation, matches, steps: [] })
     if (line !== undefined && line.place !== '')
-      terminal.note(NOTES.ruleAt(toSafeLine(line.rule), toSafeLine(pathsFor(invocation).shown(line.place))))
-    terminal.note(NOTES.everyRule(terminal.commandLine(['policy', 'explain', agentId, tool])))
+      terminal.note(`The line ${toSafeLine(line.rule)} is in ${toSafeLine(pathsFor(invocation).shown(line.place))}.`)
+    terminal.note(`Every rule that has a part in it: ${terminal.commandLine(['policy', 'explain', agentId, tool])}`)
   }
 }

@@ -1,9 +1,8 @@
 import { basename } from 'node:path'
 import { type CopyDiagnosis, type Diagnosis, FINE, type Finding, type Verdict } from '../../../skills/diagnose/index.ts'
-import { commandFix, type JsonValue, toSafeLine } from '../../../kernel/index.ts'
+import { type JsonValue, toSafeLine, commandFix } from '../../../kernel/index.ts'
 import { type Invocation, whereArgs } from '../command.ts'
 import { findingData } from '../envelope.ts'
-import { HEADLINES, NOTES } from '../messages/index.ts'
 import { fixText, type Terminal } from '../terminal.ts'
 
 /** The finding with its command whole, in the words of the fix and in parts. */
@@ -67,12 +66,29 @@ export function printCopy({ address, file, verdict, findings }: CopyDiagnosis, t
   for (const found of findings) if (!FINE.has(found.code)) terminal.line(formatFinding(found, terminal, '    '))
 }
 
+const HEADLINES: Readonly<Record<Verdict, string>> = {
+  ready: 'is offered to the model',
+  unloadable: 'is offered to the model, but cannot be loaded',
+  held: 'is held',
+  shadowed: 'is shadowed by another copy',
+  invalid: 'is invalid: it cannot be read as a skill',
+  missing: 'was not found',
+}
+
+/** For skills that are ready, and still not simply offered, by the code of the first finding. */
+const READY_BUT: Readonly<Record<string, string>> = {
+  'over-budget-omitted': 'is ready, but left out of the prompt',
+  'person-only': 'is ready, for people only',
+  'not-invocable': 'is ready, but neither a model nor a person may start it',
+  'no-loader': 'is ready, but its agent cannot load it',
+  'workspace-untrusted': 'is ready, but its commands wait until you trust the workspace',
+}
+
 /** The answer for people: each finding with its file and its fix, and at the end the command that shows whether it helped. */
 export function printDiagnosis(diagnosis: Diagnosis, invocation: Invocation): void {
   const { terminal } = invocation
   const { name, verdict, findings } = diagnosis
-  const { ready, verdicts } = HEADLINES
-  const headline = (verdict === 'ready' && ready[findings[0]?.code ?? '']) || verdicts[verdict]
+  const headline = (verdict === 'ready' && READY_BUT[findings[0]?.code ?? '']) || HEADLINES[verdict]
   terminal.line(`${terminal.paint('bold', toSafeLine(name))} ${headline}.`)
   for (const found of findings) terminal.line(`\n${formatFinding(found, terminal)}`)
   printExplain(findings, terminal)
@@ -80,7 +96,7 @@ export function printDiagnosis(diagnosis: Diagnosis, invocation: Invocation): vo
   // Another question is proposed already.
   if (problem === undefined || problem.proposal?.args[1] === 'why') return
   const again = whereArgs(['skills', 'why', nameAfter(diagnosis)], invocation)
-  terminal.line(`${terminal.paint('dim', NOTES.askAgain(terminal.commandLine(again)))}`)
+  terminal.line(`${terminal.paint('dim', `When that is done, ask again: ${terminal.commandLine(again)}`)}`)
 }
 
 /** The command that explains the code of the worst finding; nothing when all is well. */
@@ -89,7 +105,9 @@ export function printExplain(findings: readonly Pick<Finding, 'code' | 'severity
     .map((severity) => findings.find((found) => found.severity === severity))
     .find((found) => found !== undefined)
   if (worst === undefined) return
-  terminal.line(`\n${terminal.paint('dim', NOTES.explain(terminal.commandLine(['explain', worst.code])))}`)
+  terminal.line(
+    `\n${terminal.paint('dim', `What a code means, with an example: ${terminal.commandLine(['explain', worst.code])}`)}`,
+  )
 }
 
 /** What is in a wrong directory is moved, and has another path then. */

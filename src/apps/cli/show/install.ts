@@ -2,7 +2,6 @@ import { type InstallGround, type InstallProposal, proposeInstalls } from '../..
 import { type JsonValue, quotedWord, shellWord, type Skill, toSafeLine } from '../../../kernel/index.ts'
 import type { Inspection } from '../../../local/index.ts'
 import type { Invocation } from '../command.ts'
-import { NOTES } from '../messages/index.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** Where what a skill needs would be installed: for the target's system, by a person on this machine. */
@@ -63,7 +62,7 @@ export function commandLine({ commands, sha256 }: Pick<InstallProposal, 'command
   return lines.join(' && ')
 }
 
-const UNTRUSTED = NOTES.installCommandUntrusted()
+const UNTRUSTED = 'its source is untrusted'
 
 /** The chosen ones first, with the exact command; then the others, then why some are no choice. */
 export function printInstalls(
@@ -72,7 +71,9 @@ export function printInstalls(
 ): void {
   const [first] = proposals
   if (first?.problem === UNTRUSTED) {
-    terminal.line(`${indent}${terminal.paint('dim', NOTES.installUntrusted())}`)
+    terminal.line(
+      `${indent}${terminal.paint('dim', 'what it proposes to install is not shown, because its source is untrusted')}`,
+    )
     return
   }
   for (const proposal of proposals.toSorted((a, b) => order(a) - order(b)))

@@ -1,7 +1,7 @@
+import { errorOf } from '../failure.ts'
 import { everyCopy } from '../../../skills/catalog/index.ts'
 import { nearest, type NexusError, toSafeLine } from '../../../kernel/index.ts'
 import { type Invocation, commandHint } from '../command.ts'
-import { errorOf, MESSAGES } from '../messages/index.ts'
 import { diagnoseHere, type Seen } from './facts.ts'
 
 const MAX_LISTED = 20
@@ -15,20 +15,21 @@ export async function notFound(name: string, seen: Seen, invocation: Invocation)
   )
   const listed = catalog.skills.slice(0, MAX_LISTED).map((skill) => toSafeLine(skill.name))
   const more = catalog.skills.length > listed.length ? [`${catalog.skills.length - listed.length} more`] : []
-  const ready = [...listed, ...more]
+  const ready = [...listed, ...more].join(', ') || 'none'
+  const message = `There is no skill '${toSafeLine(name)}'. Ready skills: ${ready}.`
   if (near !== undefined) {
     const { rest } = invocation
     const line = [...invocation.command.split(' '), near, ...(rest.length > 0 ? ['--', ...rest] : [])]
     const fix = commandHint(`Did you mean '${toSafeLine(near)}'? Run:`, line, invocation)
-    return errorOf('SKILL_NOT_FOUND', MESSAGES.skillMissing(name, ready, fix))
+    return errorOf('SKILL_NOT_FOUND', message, fix)
   }
   const { findings } = await diagnoseHere(name, seen, { invocation })
   const [first] = findings
   if (findings.length !== 1 || !first || first.code === 'not-found') {
     const fix = commandHint('To see where Nexus looked, run:', ['skills', 'why', name], invocation)
-    return errorOf('SKILL_NOT_FOUND', MESSAGES.skillMissing(name, ready, fix))
+    return errorOf('SKILL_NOT_FOUND', message, fix)
   }
   const next = { fix: first.fix, ...(first.proposal && { proposal: first.proposal }) }
   const file = first.path === undefined ? '' : ` (${invocation.terminal.shortPath(first.path)})`
-  return errorOf('SKILL_NOT_FOUND', MESSAGES.skillElsewhere(name, `${first.message}${file}`, next))
+  return errorOf('SKILL_NOT_FOUND', `There is no skill '${toSafeLine(name)}'. ${first.message}${file}`, next)
 }

@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path'
 import { shellWord, SKILL_FILE } from '../../../kernel/index.ts'
 import type { Inspection } from '../../../local/index.ts'
 import type { Invocation } from '../command.ts'
-import { NOTES } from '../messages/index.ts'
 
 /** Below the home directory, by the program that reads them. */
 const OTHER_CLIENTS: Readonly<Record<string, string>> = {
@@ -35,7 +34,12 @@ export function printUnread({ sources }: Pick<Inspection, 'sources'>, { terminal
   for (const { path } of otherClientFolders(environment.home)) {
     if (!containsSkills(path) || searched.has(realOf(path))) continue
     const line = terminal.commandLine(['skills', 'list', '--skills-dir', path])
-    terminal.note(terminal.paintNote('dim', NOTES.unreadFolder(terminal.shortPath(path), line)))
+    terminal.note(
+      terminal.paintNote(
+        'dim',
+        `Not searched: ${terminal.shortPath(path)} contains skills of another program. To include them, add it to skills.load.extraDirs in nexus.yaml, or once: ${line}`,
+      ),
+    )
   }
 }
 
@@ -44,7 +48,12 @@ export function printSkillsAbove(seen: Searched, { terminal, environment }: Invo
   const above = skillsAbove(seen, environment.home)
   if (above === undefined) return
   const folder = terminal.shortPath(join(above, 'skills'))
-  terminal.note(terminal.paintNote('dim', NOTES.skillsAbove(folder, shellWord(above))))
+  terminal.note(
+    terminal.paintNote(
+      'dim',
+      `Not searched: ${folder} contains skills, but it is above your workspace. To use them: cd ${shellWord(above)}`,
+    ),
+  )
 }
 
 /** What was searched, from which workspace. */

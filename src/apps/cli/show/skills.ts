@@ -11,13 +11,12 @@ import {
 import type { Inspection } from '../../../local/index.ts'
 import { type Invocation, whereArgs } from '../command.ts'
 import { commandData, findingData } from '../envelope.ts'
-import { NOTES } from '../messages/index.ts'
 import type { Terminal } from '../terminal.ts'
 import { formatTable, shorten } from './columns.ts'
 
 /** The ready skills as a table. */
 export function formatReady(catalog: Catalog, terminal: Terminal): string {
-  if (catalog.skills.length === 0) return NOTES.noneReady()
+  if (catalog.skills.length === 0) return 'No skill is ready.'
   const rows = catalog.skills.map((skill) => {
     const mark = skill.invocation.model ? terminal.paint('green', '✓') : terminal.paint('dim', '·')
     return [
@@ -33,7 +32,7 @@ export function formatReady(catalog: Catalog, terminal: Terminal): string {
 /** The share of the prompt, or the reason why there is none. */
 function costOf(skill: Skill): string {
   if (skill.invocation.model) return `~${tokensOf(skill)} tokens`
-  return skill.invocation.user ? NOTES.peopleOnly() : NOTES.notInvocable()
+  return skill.invocation.user ? 'people only' : 'nothing starts it'
 }
 
 function tokensOf({ name, description, invocation }: Skill): number {
@@ -63,7 +62,7 @@ export function printOthers(catalog: Catalog, { line, paint, shortPath }: Termin
     line(`${paint('yellow', '◌')} ${paint('bold', toSafeLine(skill.name))}  ${reasonsText(reasons)}`)
   for (const { skill, by, why } of catalog.shadowed) {
     const winner = catalog.addressOf(by)
-    const text = why === 'duplicate' ? NOTES.duplicateOf(winner) : NOTES.shadowedBy(winner, shortPath(by.file))
+    const text = why === 'duplicate' ? `duplicate of ${winner}` : `shadowed by ${winner} (${shortPath(by.file)})`
     line(`${paint('dim', '≡')} ${toSafeLine(catalog.addressOf(skill))}  ${toSafeLine(text)}`)
   }
   for (const { name, file, diagnostics } of catalog.invalid) {
@@ -95,7 +94,7 @@ export function printHint(catalog: Catalog, invocation: Invocation): void {
     .map(([state, names]) => `${names.length} ${state}: ${someOf([...new Set(names)])}`)
   if (lines.length === 0) return
   const reasons = terminal.commandLine(whereArgs(['skills', 'list', '--all'], invocation))
-  terminal.note(terminal.paintNote('dim', [...lines, NOTES.othersHint(reasons)].join('\n')))
+  terminal.note(terminal.paintNote('dim', [...lines, `For the reasons: ${reasons}`].join('\n')))
 }
 
 /** What was found beside the skills and keeps some from being found. Two copies of a name are listed as skills already. */
@@ -110,7 +109,10 @@ export function printWarned(skills: readonly Skill[], invocation: Invocation): v
   const { terminal } = invocation
   const line = terminal.commandLine(whereArgs(['skills', 'check'], invocation))
   terminal.note(
-    terminal.paintNote('yellow', NOTES.readyWithWarnings(someOf(warned.map(({ name }) => name)), warned.length, line)),
+    terminal.paintNote(
+      'yellow',
+      `${warned.length} ready with warnings: ${someOf(warned.map(({ name }) => name))}. To see them: ${line}`,
+    ),
   )
 }
 
@@ -118,7 +120,20 @@ const isUntrusted = ({ reasons }: Catalog['held'][number]): boolean => reasons.s
 
 /** Nothing runs beside untrusted skills, so the way on concerns trusted ones too. */
 export function printTrustHint({ waitsForTrust }: Pick<Inspection, 'waitsForTrust'>, terminal: Terminal): void {
-  if (waitsForTrust) terminal.note(NOTES.trustHint(terminal.commandLine(['trust'])))
+  if (waitsForTrust)
+    terminal.note(
+      `No command runs in this workspace until you trust it. Inspect its skills and its nexus.yaml, then run: ${terminal.commandLine(['trust'])}`,
+    )
+}
+
+/** Skills that only people start are named where there are some. */
+export function countsText({ ready, notForModel, held, shadowed, invalid }: ReturnType<typeof countsOf>): string {
+  const others = notForModel === 0 ? '' : ` (and ${notForModel} not for the model)`
+  return `${ready} ready${others}, ${held} held, ${shadowed} shadowed, ${invalid} invalid`
+}
+
+export function heldText(name: string, reasons: string): string {
+  return `The skill '${toSafeLine(name)}' is held: ${reasons}.`
 }
 
 /** More names are only counted. */

@@ -1,9 +1,14 @@
 import { constants } from 'node:os'
 import type { AgentEvent } from '../../../agents/turns/index.ts'
-import type { Decision, JsonObject, LedgerEntry, Outcome } from '../../../kernel/index.ts'
-import { toSafeLine, toSafeText } from '../../../kernel/index.ts'
+import {
+  type Decision,
+  type JsonObject,
+  type LedgerEntry,
+  type Outcome,
+  toSafeLine,
+  toSafeText,
+} from '../../../kernel/index.ts'
 import { createProgress } from '../interactive/progress.ts'
-import { NOTES } from '../messages/index.ts'
 import { fixText, type Terminal } from '../terminal.ts'
 import type { ShowPaths } from './skill-paths.ts'
 import { formatTable, shorten, widthOf } from './columns.ts'
@@ -85,12 +90,7 @@ export function createTurnDisplay(
         case 'tool-asked':
           asked.add(event.callId)
           if (event.isOpen && !streams.isAnswered)
-            note(
-              terminal.paint(
-                'dim',
-                `  ${NOTES.waitsForAnswer(terminal.commandLine(['approvals', 'answer', event.approvalId, '--allow']))}`,
-              ),
-            )
+            note(terminal.paint('dim', `  ${answerHint(event.approvalId, terminal)}`))
           return
         case 'turn-queued':
         case 'step-end':
@@ -102,6 +102,12 @@ export function createTurnDisplay(
       }
     },
   }
+}
+
+/** For a call that waits in the store. */
+export function answerHint(approvalId: string, terminal: Terminal): string {
+  const line = terminal.commandLine(['approvals', 'answer', approvalId, '--allow'])
+  return `The call waits for your answer. To allow it: ${line}`
 }
 
 /** A result, its notes and its fix. That of a denied call was shown with the decision. */

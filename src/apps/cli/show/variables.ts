@@ -2,7 +2,6 @@ import { entryValues } from '../../../local/index.ts'
 import { type JsonValue, toSafeLine } from '../../../kernel/index.ts'
 import type { Seen } from './facts.ts'
 import { createSkillVariables, type SkillVariables } from '../../../tools/index.ts'
-import { NOTES } from '../messages/index.ts'
 import type { Terminal } from '../terminal.ts'
 
 type Verdicts = ReturnType<SkillVariables['verdictsOf']>
@@ -25,7 +24,8 @@ export function printVariables(
   const indent = all ? '' : '    '
   for (const { name, key, from, verdict, why } of verdicts) {
     const place = terminal.paint('dim', `(skills.entries.${toSafeLine(key)}.${from})`)
-    if (verdict === 'given' && all) terminal.line(`${indent}${NOTES.variableGiven(name)} ${place}`)
-    else if (verdict !== 'given') terminal.line(`${indent}${NOTES.variableNotGiven(name, why ?? verdict)} ${place}`)
+    if (verdict === 'given' && all) terminal.line(`${indent}${name} is given to its commands ${place}`)
+    else if (verdict !== 'given')
+      terminal.line(`${indent}${name} is not given to its commands: it ${why ?? verdict} ${place}`)
   }
 }

@@ -1,9 +1,9 @@
+import { errorOf, many } from '../failure.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { exportFlat, migrateSkill } from '../../../skills/format/index.ts'
 import { dirname, join } from 'node:path'
-import { type Diagnostic, hasErrors } from '../../../kernel/index.ts'
+import { type Diagnostic, hasErrors, commandFix, toSafeLine } from '../../../kernel/index.ts'
 import { type Answer, argument, choiceFlag, CHOICES, type Invocation } from '../command.ts'
-import { errorOf, many, MESSAGES, NOTES } from '../messages/index.ts'
 import { clientOf } from '../show/other-clients.ts'
 import { confirm } from '../interactive/confirm.ts'
 import { withProgress } from '../interactive/progress.ts'
@@ -47,7 +47,7 @@ export async function migrateSkills(invocation: Invocation): Promise<Answer> {
     show: () => {
       for (const { target, changes } of changed) printChanges(target.shown, changes, terminal)
       for (const diagnostic of all) terminal.note(formatDiagnostic(diagnostic, noteScreen(terminal)))
-      terminal.line(NOTES.migrated(changed.length, many(results.length, 'skill'), write))
+      terminal.line(`${changed.length} of ${many(results.length, 'skill')} ${write ? 'changed' : 'would change'}`)
     },
   }
 }
@@ -61,11 +61,21 @@ async function confirmOther(targets: readonly Target[], invocation: Invocation):
   const client = clientOf(first.directory) ?? ''
   const files = others.map(({ directory, file }) => `  ${terminal.shortPath(join(directory, file))}`)
   if (terminal.isInteractive) {
-    terminal.note(NOTES.migratesOther(client, files))
-    if (await confirm(NOTES.rewriteQuestion(), invocation)) return
+    terminal.note([`These files are in a folder of ${client}, which reads them too:`, ...files].join('\n'))
+    if (await confirm('Rewrite them for Nexus?', invocation)) return
   }
   const folder = terminal.shortPath(dirname(first.directory))
-  throw errorOf('CONFLICT', MESSAGES.migrateOther(client, folder, positionals))
+  throw errorOf(
+    'CONFLICT',
+    `Nothing was changed: ${toSafeLine(folder)} is a folder of ${client}. ${client} reads these files too, and may not understand what Nexus writes.`,
+    commandFix(
+      'See what would change with --dry-run, then rewrite them with --yes:',
+      'skills',
+      'migrate',
+      ...positionals,
+      '--dry-run',
+    ),
+  )
 }
 
 interface Wishes {
@@ -98,7 +108,8 @@ async function migrate(target: Target, { to, write, signal }: Wishes): Promise<M
             code: 'encoding-invalid',
             severity: 'error',
             path: target.shown,
-            ...MESSAGES.notUtf8(),
+            message: 'the file was not changed: it is a link, or its text is not UTF-8',
+            fix: 'Save it as a file in UTF-8.',
           },
         ]
       : bytes

@@ -3,7 +3,6 @@ import { chmodSync, lstatSync, renameSync, rmSync, type Stats, writeFileSync } f
 import { join } from 'node:path'
 import { type Change, type Rewritten } from '../../../skills/format/index.ts'
 import { type Diagnostic, shellWord, toSafeLine, toSafeText } from '../../../kernel/index.ts'
-import { MESSAGES } from '../messages/index.ts'
 import type { Terminal } from '../terminal.ts'
 import { readTarget, type Target } from './targets.ts'
 
@@ -37,7 +36,8 @@ export async function rewriteFile(
     code: 'write-failed',
     severity: 'error',
     path: target.shown,
-    ...MESSAGES.notWritten(failure),
+    message: `the file was not written: ${failure}`,
+    fix: 'Check the rights of its directory, then run the command again.',
   }
   return { text, changes: [], diagnostics: [...diagnostics, problem] }
 }
@@ -51,7 +51,8 @@ export function notWritten(target: Target): readonly Diagnostic[] {
       code: 'write-failed',
       severity: 'warning',
       path: shown,
-      ...MESSAGES.linkNotWritten(shellWord(linkedTo)),
+      message: 'the file was not written, because it is a link',
+      fix: `Name the file that it refers to: ${shellWord(linkedTo)}`,
     },
   ]
 }

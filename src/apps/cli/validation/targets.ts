@@ -1,3 +1,4 @@
+import { LEFT_OUT_FIX } from '../../../skills/diagnose/index.ts'
 import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import {
@@ -9,8 +10,9 @@ import {
   isNexusError,
   nearest,
   SKILL_FILE,
+  aboutSingleFile,
+  commandFix,
 } from '../../../kernel/index.ts'
-import { type Message, MESSAGES } from '../messages/index.ts'
 import {
   createFolderSource,
   discover,
@@ -68,15 +70,22 @@ interface Where {
   readonly signal: AbortSignal
 }
 
+const NAME_A_SKILL = 'Name a SKILL.md, the folder of a skill, or a folder of skills.'
+
 async function targetsAt(absolute: string, where: Where): Promise<Targets> {
   const path = shownPath(absolute, where.cwd)
   const kind = kindOf(absolute)
   if (kind === 'directory') return targetsIn(absolute, where)
   if (kind === 'file') return { targets: [fileTarget(absolute, where)], diagnostics: [], isMissing: false }
   const isMissing = kind === 'missing'
+  const near = isMissing ? nearPath(path, where.cwd) : undefined
   const diagnostic = isMissing
-    ? problem('path-missing', { path, ...MESSAGES.pathMissing(path, nearPath(path, where.cwd)) })
-    : problem('path-kind', { path, ...MESSAGES.pathNotAFile(path) })
+    ? problem('path-missing', {
+        path,
+        message: `${path} does not exist`,
+        ...(near ? commandFix('Did you mean:', 'skills', 'validate', near) : { fix: NAME_A_SKILL }),
+      })
+    : problem('path-kind', { path, message: `${path} is neither a directory nor a regular file`, fix: NAME_A_SKILL })
   return { targets: [], diagnostics: [diagnostic], isMissing }
 }
 
@@ -104,11 +113,9 @@ function entriesOf(directory: string): readonly string[] {
 }
 
 /** A finding of severity `error`. */
-function problem(code: string, about: Message & Pick<Diagnostic, 'path' | 'line' | 'column'>): Diagnostic {
+function problem(code: string, about: Omit<Diagnostic, 'code' | 'severity'>): Diagnostic {
   return { code, severity: 'error', ...about }
 }
-
-const AT_START = { line: 1, column: 1 }
 
 function kindOf(path: string): 'directory' | 'file' | 'missing' | 'other' {
   try {
@@ -130,12 +137,16 @@ function fileTarget(absolute: string, { cwd }: Where): Target {
     const linked = linkTarget(directory, cwd)
     return linked ? { ...linked, isWhole: false } : target
   }
-  const isArchive = ARCHIVE.test(file)
-  const words = isArchive
-    ? aboutArchive(target.shown, target.shown.replace(ARCHIVE, ''))
-    : MESSAGES.fileMisnamed(file, target.shown)
-  const code = isArchive ? 'skill-archive' : 'skill-file-name'
-  return { ...target, diagnostics: [problem(code, { ...words, path: target.shown, ...AT_START })] }
+  const { shown } = target
+  const at = { path: shown, line: 1, column: 1 }
+  if (ARCHIVE.test(file)) {
+    const found = problem('skill-archive', { ...aboutArchive(shown, shown.replace(ARCHIVE, '')), ...at })
+    return { ...target, diagnostics: [found] }
+  }
+  const words = /^skills?[.-]/i.test(file)
+    ? { message: `The file is named ${file}. Nexus reads only SKILL.md.`, fix: 'Rename it to SKILL.md.' }
+    : aboutSingleFile(shown, shown.replace(/\.\w+$/, ''))
+  return { ...target, diagnostics: [problem('skill-file-name', { ...words, ...at })] }
 }
 
 /** The skill of a directory whose SKILL.md is a link, judged as where the directory around it is searched. */
@@ -159,7 +170,11 @@ async function targetsIn(absolute: string, { cwd, signal }: Where): Promise<Targ
   const loose = diagnostics.map((diagnostic) => ({ ...diagnostic, path: shownPath(diagnostic.path, cwd) }))
   if (targets.length > 0) return { targets, diagnostics: loose, isMissing: false }
   const path = shownPath(absolute, cwd)
-  const missing = problem('skill-missing', { path, ...MESSAGES.noSkillBelow(path) })
+  const missing = problem('skill-missing', {
+    path,
+    message: `${path} contains no SKILL.md, nor does any folder below it`,
+    ...commandFix('Name a folder with a SKILL.md in it, or make one:', 'skills', 'init', 'my-skill'),
+  })
   return { targets, diagnostics: [...loose, missing], isMissing: false }
 }
 
@@ -191,7 +206,7 @@ export async function readTarget(target: Target, signal: AbortSignal): Promise<U
     if (!isNexusError(error) || error.code === 'CANCELLED') throw error
     const isLink = error.code === 'PATH_OUTSIDE'
     const fix = isLink ? 'remove the link and write the skill itself there' : 'make it a text file that you may read'
-    return [problem('skill-file-unreadable', { message: error.message, path: target.shown, fix, ...AT_START })]
+    return [problem('skill-file-unreadable', { message: error.message, path: target.shown, fix, line: 1, column: 1 })]
   }
 }
 
@@ -202,12 +217,14 @@ export async function checkFiles(target: Target, cwd: string, signal: AbortSigna
   const found: Diagnostic[] = []
   if (error) {
     const { message, path = target.directory, fix } = error
-    const words = fix === undefined ? MESSAGES.cannotLoad(message, target.directory) : { message, fix }
+    const words =
+      fix === undefined ? { message, ...commandFix('Run:', 'skills', 'why', target.directory) } : { message, fix }
     found.push(problem('cannot-load', { ...words, path: shownPath(path, cwd) }))
   }
   for (const entry of leftOut.slice(0, MAX_LEFT_OUT)) {
     const path = shownPath(join(target.directory, entry.path), cwd)
-    found.push({ code: 'left-out', severity: 'warning', path, ...MESSAGES.leftOut(entry.path, entry.kind) })
+    const message = `${JSON.stringify(entry.path)} is ${entry.kind}, not part of the skill: neither the model nor commands get it.`
+    found.push({ code: 'left-out', severity: 'warning', path, message, fix: LEFT_OUT_FIX })
   }
   return [...found, ...(await hiddenInFiles(target, { files, cwd, signal }))]
 }
@@ -228,14 +245,10 @@ async function hiddenInFiles(
     const characters = text === undefined ? '' : hiddenIn(text)
     if (text === undefined || characters === '') continue
     const line = text.slice(0, firstHidden(text)).split('\n').length
-    const words = MESSAGES.fileHidden(path, characters)
-    found.push({
-      code: 'file-hidden',
-      severity: 'warning',
-      path: shownPath(join(target.directory, path), cwd),
-      line,
-      ...words,
-    })
+    const message = `${JSON.stringify(path)} contains characters that a person does not see: ${characters}. A model that reads the file gets them.`
+    const fix = 'Remove the characters, or write their text.'
+    const shown = shownPath(join(target.directory, path), cwd)
+    found.push({ code: 'file-hidden', severity: 'warning', path: shown, line, message, fix })
   }
   return found
 }

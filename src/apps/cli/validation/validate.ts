@@ -1,10 +1,10 @@
+import { errorOf, many } from '../failure.ts'
 import { basename } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fixOption } from '../../../skills/diagnose/index.ts'
 import { type Change, checkLenient, checkStrict, fixSkill, type Profile } from '../../../skills/format/index.ts'
 import { type Diagnostic, hasErrors, type Severity, type SkillDocument, toSafeLine } from '../../../kernel/index.ts'
 import { type Answer, argument, choiceFlag, CHOICES, type Invocation } from '../command.ts'
-import { errorOf, many, MESSAGES, NOTES } from '../messages/index.ts'
 import { createProgress, withProgress } from '../interactive/progress.ts'
 import { formatDiagnostic, type Terminal } from '../terminal.ts'
 import { printExplain } from '../show/findings.ts'
@@ -63,7 +63,7 @@ function readOptions(invocation: Invocation): ValidateOptions {
   const format = choiceFlag(invocation, 'format', CHOICES.format)
   const json = invocation.flags['json'] === true
   if (json && format !== undefined && format !== 'json') {
-    throw errorOf('INVALID_ARGUMENT', MESSAGES.optionsExclude('--json', `--format ${format}`))
+    throw errorOf('INVALID_ARGUMENT', `--json and --format ${format} cannot be used together.`, `Remove one of them.`)
   }
   const fix = invocation.flags['fix'] === true
   const encoding = invocation.flags['fix-encoding'] === true
@@ -229,7 +229,8 @@ function printSummary(wishes: ValidateOptions, all: readonly Diagnostic[], total
   const isText = wishes.format === 'text'
   const print = isText ? terminal.line : terminal.note
   print(summaryOf(total))
-  if (!wishes.fix && all.some((found) => fixOption(found) === '--fix')) terminal.note(NOTES.fixable())
+  if (!wishes.fix && all.some((found) => fixOption(found) === '--fix'))
+    terminal.note('Nexus can write some of the fixes: add --fix to the same command.')
   if (isText) printExplain(all, terminal)
 }
 

@@ -7,17 +7,17 @@ import {
   type Skill,
   skillAddress,
   toSafeLine,
+  commandFix,
 } from '../../../../kernel/index.ts'
 import type { Local } from '../../../../local/index.ts'
 import { type Answer, commandHint, type Invocation } from '../../command.ts'
 import { type ErrorMember, memberOf } from '../../envelope.ts'
 import { withProgress } from '../../interactive/progress.ts'
-import { MESSAGES, NOTES } from '../../messages/index.ts'
 import { agentFlag, openFor } from '../../open.ts'
 import { copiesMeant, factsAbout, type Seen, seenIn } from '../../show/facts.ts'
 import { findingsData, printCopy, printExplain, withCommands } from '../../show/findings.ts'
 import { installData, installGround, missingInstallsOf, printInstalls } from '../../show/install.ts'
-import { invalidData, looseIn, skillData } from '../../show/skills.ts'
+import { invalidData, looseIn, skillData, heldText } from '../../show/skills.ts'
 import { notFound } from '../../show/not-found.ts'
 import { printVariables, variablesData, variablesIn } from '../../show/variables.ts'
 import { formatDiagnostic } from '../../terminal.ts'
@@ -118,7 +118,7 @@ function dataOf({ skill, address, verdict, winner, findings, installs, variables
 
 function print({ states, invalid, loose }: Found, seen: Seen, invocation: Invocation): void {
   const { terminal } = invocation
-  terminal.line(terminal.paint('dim', NOTES.checkedAgainst(toSafeLine(seen.facts.target))))
+  terminal.line(terminal.paint('dim', `Checked against: ${toSafeLine(seen.facts.target)}`))
   for (const state of states) {
     printCopy(state, terminal)
     printInstalls(state.installs, { terminal, indent: '      ' })
@@ -137,16 +137,34 @@ function print({ states, invalid, loose }: Found, seen: Seen, invocation: Invoca
 function problemOf({ name, states, invalid, loose }: Found, invocation: Invocation): ErrorMember | undefined {
   const why = (asked: string) => commandHint('To see why, run:', ['skills', 'why', asked], invocation)
   const [broken] = invalid
-  const names = invalid.map((each) => each.name)
-  if (broken) return memberOf('SKILL_INVALID', MESSAGES.skillsInvalid(names, broken.file))
+  if (broken) {
+    const message =
+      invalid.length === 1
+        ? `The skill '${toSafeLine(broken.name)}' is invalid: its SKILL.md cannot be read.`
+        : `${invalid.length} skills are invalid: their SKILL.md cannot be read.`
+    const fix = commandFix('See every fault with its line:', 'skills', 'validate', broken.file)
+    return memberOf('SKILL_INVALID', { message, ...fix })
+  }
   const unloadable = states.filter(({ verdict }) => verdict === 'unloadable').map(({ address }) => address)
   const [first] = unloadable
-  if (first !== undefined) return memberOf('SKILL_INVALID', MESSAGES.skillsUnloadable(unloadable, why(first)))
-  if (hasErrors(loose)) return memberOf('FILE_NOT_FOUND', MESSAGES.sourcesUnsearched())
+  if (first !== undefined) {
+    const subject = unloadable.length === 1 ? `The skill '${toSafeLine(first)}'` : `${unloadable.length} skills`
+    return memberOf('SKILL_INVALID', { message: `${subject} cannot be loaded.`, ...why(first) })
+  }
+  if (hasErrors(loose))
+    return memberOf('FILE_NOT_FOUND', {
+      message: 'Some folders could not be searched for skills.',
+      fix: 'Fix the first problem of the diagnostics.',
+    })
   if (name === undefined || states.some(({ verdict }) => verdict === 'ready')) return undefined
+  return notActive(name, states, why(name))
+}
+
+/** A named skill of which no copy is ready. */
+function notActive(name: string, states: readonly Judged[], fix: ReturnType<typeof commandHint>): ErrorMember {
   const held = states.find(({ verdict }) => verdict === 'held')
   const reasons = (held ?? states[0])?.findings.filter(({ severity }) => severity !== 'info') ?? []
   const text = reasons.map(({ reason, message }) => reason ?? message).join('; ')
-  const message = held ? MESSAGES.skillHeld(name, text, why(name)) : MESSAGES.skillNotActive(name, text, why(name))
-  return memberOf('SKILL_HELD', message)
+  const message = held ? heldText(name, text) : `'${toSafeLine(name)}' is not the active copy of its name: ${text}.`
+  return memberOf('SKILL_HELD', { message, ...fix })
 }

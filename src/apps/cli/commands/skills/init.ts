@@ -1,10 +1,17 @@
+import { errorOf } from '../../failure.ts'
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { loadConfig } from '../../../../config/index.ts'
-import { makeDirectory, type NexusError, SKILL_FILE, toSafeLine } from '../../../../kernel/index.ts'
+import {
+  makeDirectory,
+  type NexusError,
+  SKILL_FILE,
+  toSafeLine,
+  commandFix,
+  shellWord,
+} from '../../../../kernel/index.ts'
 import { packageRoot } from '../../../../local/index.ts'
 import { type Answer, argument, type Invocation, stringFlag } from '../../command.ts'
-import { errorOf, MESSAGES, NOTES } from '../../messages/index.ts'
 
 /** What our own tools accept: ASCII, so that the name works in every client, URL and file system. Source: decisions, "names". */
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
@@ -28,8 +35,10 @@ export async function initSkill(invocation: Invocation): Promise<Answer> {
   return {
     data: { name, directory, file },
     show: () => {
-      terminal.line(NOTES.made(terminal.shortPath(file)))
-      terminal.note(NOTES.fillIn(described !== undefined, terminal.commandLine(['skills', 'validate', typed || '.'])))
+      terminal.line(`Made ${terminal.shortPath(file)}`)
+      terminal.note(
+        `Next: write ${described !== undefined ? '' : 'its description and '}its instructions, then check it: ${terminal.commandLine(['skills', 'validate', typed || '.'])}`,
+      )
     },
   }
 }
@@ -37,7 +46,13 @@ export async function initSkill(invocation: Invocation): Promise<Answer> {
 function checkName(name: string): string {
   if (NAME.test(name) && name.length <= MAX_NAME_CHARS && !RESERVED.test(name)) return name
   const about = { max: MAX_NAME_CHARS, isDevice: RESERVED.test(name), suggested: suggest(name) }
-  throw errorOf('INVALID_ARGUMENT', MESSAGES.skillNameInvalid(name, about))
+  throw errorOf(
+    'INVALID_ARGUMENT',
+    about.isDevice
+      ? `No skill was made: Windows reserves the name '${toSafeLine(name)}' for a device.`
+      : `No skill was made: '${toSafeLine(name).slice(0, 100)}' is not a valid name. Use lower-case letters, digits and single hyphens, at most ${about.max} characters.`,
+    commandFix('For example:', 'skills', 'init', about.suggested),
+  )
 }
 
 function suggest(name: string): string {
@@ -72,16 +87,23 @@ function create(directory: string, file: string, text: string): void {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'EEXIST' && isThere(directory))
       throw existsAlready(directory, file, cause)
-    throw errorOf('INVALID_ARGUMENT', MESSAGES.directoryNotMade(directory, (cause as Error).message), cause)
+    throw errorOf(
+      'INVALID_ARGUMENT',
+      `${toSafeLine(directory)} was not made: ${toSafeLine((cause as Error).message)}.`,
+      'Name a directory that you may write to with --path.',
+      cause,
+    )
   }
 }
 
 /** Source: reference/security, case 175. A directory that exists is never written to, even an empty one. */
 function existsAlready(directory: string, file: string, cause: unknown): NexusError {
-  const message = existsSync(file)
-    ? MESSAGES.skillExists(file)
-    : MESSAGES.directoryExists(directory, isEmpty(directory))
-  return errorOf('CONFLICT', message, cause)
+  const exists = (what: string, fix: string): NexusError =>
+    errorOf('CONFLICT', `No skill was made: ${what} exists already.`, fix, cause)
+  if (existsSync(file)) return exists(toSafeLine(file), 'Choose another name, or edit that file.')
+  const fix = 'Choose another name'
+  const remove = isEmpty(directory) ? `, or remove the empty directory: rmdir ${shellWord(directory)}` : '.'
+  return exists(`the directory ${toSafeLine(directory)}`, `${fix}${remove}`)
 }
 
 /** False when the path that exists is one further up. */

@@ -1,16 +1,15 @@
 import { fstatSync } from 'node:fs'
-import { type JsonValue, newId, type Outcome, quotedWord, toSafeLine } from '../../../../kernel/index.ts'
+import { type JsonValue, newId, type Outcome, quotedWord, toSafeLine, commandFix } from '../../../../kernel/index.ts'
 import type { Local } from '../../../../local/index.ts'
 import { type Answer, type Invocation, stringFlag } from '../../command.ts'
-import { callError, errorMember, printFailure, toFailure } from '../../failure.ts'
-import { errorOf, MESSAGES, NOTES } from '../../messages/index.ts'
+import { callError, errorMember, printFailure, toFailure, errorOf } from '../../failure.ts'
 import { createProgress } from '../../interactive/progress.ts'
 import type { WriteFailure } from '../../output.ts'
 import { agentFlag, findings, openFor, diagnosticsOf, warnUnconfined } from '../../open.ts'
 import { noteDenials } from '../../show/denials.ts'
 import { seenIn } from '../../show/facts.ts'
 import { notesOf } from '../../show/notes.ts'
-import { exitText } from '../../show/turn.ts'
+import { exitText, answerHint } from '../../show/turn.ts'
 import { pathsOfSkills, type ShowPaths, showPathsLive } from '../../show/skill-paths.ts'
 import { notLoaded } from '../../show/not-loaded.ts'
 
@@ -23,7 +22,20 @@ const READER_GONE = 141
 export async function runSkill(invocation: Invocation): Promise<Answer> {
   const [name] = invocation.positionals
   if (name === undefined || invocation.rest.length === 0) {
-    throw errorOf('INVALID_ARGUMENT', MESSAGES.runNeedsCommand())
+    throw errorOf(
+      'INVALID_ARGUMENT',
+      'Nothing was run: nexus skills run needs the name of a skill and, after --, a command.',
+      commandFix(
+        'For example:',
+        'skills',
+        'run',
+        'csv-report',
+        '--',
+        'node',
+        '{baseDir}/scripts/report.mjs',
+        'data.csv',
+      ),
+    )
   }
   await using local = await openFor(invocation, { needsTrust: true })
   const timeoutSec = secondsFlag(invocation, local)
@@ -72,7 +84,7 @@ async function execute(
         onAsked: ({ approvalId, isOpen }) => {
           progress.end()
           if (!isOpen || terminal.isInteractive || invocation.flags['yes'] === true) return
-          terminal.note(NOTES.waitsForAnswer(terminal.commandLine(['approvals', 'answer', approvalId, '--allow'])))
+          terminal.note(answerHint(approvalId, terminal))
         },
         signal: AbortSignal.any([signal, terminal.outputEnd]),
         maxLiveBytes: json ? JSON_MAX_BYTES : Number.MAX_SAFE_INTEGER,
@@ -129,8 +141,16 @@ function silence({ data = {}, stats = {} }: Outcome): readonly string[] {
   const { exit_code: exitCode } = data
   const isSilent = Number(stats['stdout_bytes'] ?? 0) + Number(stats['stderr_bytes'] ?? 0) === 0
   return [
-    ...(typeof exitCode === 'number' && exitCode !== 0 && isSilent ? [NOTES.silent(exitText(exitCode))] : []),
-    ...(hasInput() ? [NOTES.inputNotPassed()] : []),
+    ...(typeof exitCode === 'number' && exitCode !== 0 && isSilent
+      ? [
+          `The command ended with ${exitText(exitCode)} and wrote nothing. Commands have no standard input: one that reads it gets nothing.`,
+        ]
+      : []),
+    ...(hasInput()
+      ? [
+          'The command did not get your standard input. Save it to a file of the workspace, and have the command read that file.',
+        ]
+      : []),
   ]
 }
 
@@ -187,7 +207,11 @@ function secondsFlag(invocation: Invocation, local: Local): number | undefined {
   const seconds = Number(text)
   const max = maxTimeoutSec(local, invocation)
   if (seconds > 0 && seconds <= max) return seconds
-  throw errorOf('INVALID_ARGUMENT', MESSAGES.timeoutInvalid(text, max))
+  throw errorOf(
+    'INVALID_ARGUMENT',
+    `--timeout ${toSafeLine(text)} is not a number of seconds from 1 to ${max}.`,
+    `Write, for example, --timeout ${Math.min(60, max)}. To allow more, set execution.timeoutMs in nexus.yaml.`,
+  )
 }
 
 /** Seconds. */

@@ -1,3 +1,4 @@
+import { errorOf } from '../../failure.ts'
 import { everyCopy } from '../../../../skills/catalog/index.ts'
 import { type CopyDiagnosis, diagnoseCopy, FINE } from '../../../../skills/diagnose/index.ts'
 import { type Skill, toSafeLine, toSafeText } from '../../../../kernel/index.ts'
@@ -5,7 +6,6 @@ import { currentRevision } from '../../../../skills/load/index.ts'
 import { fileDigest } from '../../../../skills/sources/index.ts'
 import { type Answer, argument, commandHint, type Invocation } from '../../command.ts'
 import { withInspection } from '../../inspect.ts'
-import { errorOf, MESSAGES } from '../../messages/index.ts'
 import { agentFlag, openFor } from '../../open.ts'
 import { formatTable } from '../../show/columns.ts'
 import { copiesMeant, factsAbout, type Seen, seenIn } from '../../show/facts.ts'
@@ -43,8 +43,13 @@ async function skillMeant(name: string, seen: Seen, invocation: Invocation): Pro
   const [broken] = copies.invalid
   if (broken) {
     const [{ message = 'cannot be read', line, fix } = {}] = broken.diagnostics
-    const found = { file: invocation.terminal.shortPath(broken.file), line, message }
-    throw errorOf('SKILL_INVALID', MESSAGES.skillInvalid(broken.name, found, fix === undefined ? why : { fix }))
+    const file = invocation.terminal.shortPath(broken.file)
+    const place = line === undefined ? file : `${file}:${line}`
+    throw errorOf(
+      'SKILL_INVALID',
+      `The skill '${toSafeLine(broken.name)}' is invalid (${place}): ${message}`,
+      fix ?? why,
+    )
   }
   throw await notFound(name, seen, invocation)
 }

@@ -5,7 +5,6 @@ import { CODES, hasErrors } from '../../../../kernel/index.ts'
 import type { Local } from '../../../../local/index.ts'
 import { type Answer, argument, type Invocation, stringFlag } from '../../command.ts'
 import { memberOf } from '../../envelope.ts'
-import { NOTES } from '../../messages/index.ts'
 import { findSession, openStored } from '../../stored.ts'
 import { agentFlag, openFor } from '../../open.ts'
 import { diagnoseHere, seenIn } from '../../show/facts.ts'
@@ -70,7 +69,7 @@ function withInstalls(diagnosis: Diagnosis, { runtime, loaded }: Local, invocati
   const found = proposals
     .filter(({ isChosen }) => isChosen)
     .map(({ path, label, kind, ...proposal }) => {
-      const message = NOTES.installProposed(label ?? kind)
+      const message = `The skill proposes to install what is missing: ${label ?? kind}. Nexus does not run it.`
       return finding('install', 'info', { path, message, fix: commandLine(proposal) })
     })
   return { ...diagnosis, findings: [...diagnosis.findings, ...found] }
