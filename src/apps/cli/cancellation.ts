@@ -12,12 +12,15 @@ export interface Cancellation {
   /** The signal, once a command uses it. */
   used(): AbortSignal | undefined
   cancel(): void
+  /** Nothing is said of it: for a service, which its client or its user ends in the ordinary course. */
+  quiet(): void
   release(): void
 }
 
 /** The first Ctrl-C, stop of a service or end of the terminal cancels; a second one bounds how long that may take. */
 export function prepareCancellation(terminal: Pick<Terminal, 'note'>): Cancellation {
   let controller: AbortController | undefined
+  let isQuiet = false
   let lastWait: NodeJS.Timeout | undefined
   const listen = (): AbortController => {
     if (controller) return controller
@@ -27,7 +30,7 @@ export function prepareCancellation(terminal: Pick<Terminal, 'note'>): Cancellat
   const cancel = (): void => {
     const { signal } = listen()
     if (!signal.aborted) {
-      terminal.note(`\nCancelling … Press Ctrl-C again to stop after ${LAST_WAIT_MS / 1000} s at most.`)
+      if (!isQuiet) terminal.note(`\nCancelling … Press Ctrl-C again to stop after ${LAST_WAIT_MS / 1000} s at most.`)
       controller?.abort(errorOf('CANCELLED', 'Cancelled by the user.'))
     } else lastWait ??= setTimeout(() => process.exit(CODES.CANCELLED.exit), LAST_WAIT_MS)
   }
@@ -35,6 +38,7 @@ export function prepareCancellation(terminal: Pick<Terminal, 'note'>): Cancellat
     signal: () => listen().signal,
     used: () => controller?.signal,
     cancel,
+    quiet: () => void (isQuiet = true),
     release: () => {
       clearTimeout(lastWait)
       for (const name of ENDING_SIGNALS) process.off(name, cancel)

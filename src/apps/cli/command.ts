@@ -20,10 +20,10 @@ export const CHOICES = {
   ],
   /** `Call['origin']`: which front a call came from. */
   origin: ['model', 'mcp', 'cli', 'library', 'rpc'],
-  names: ['skills', 'agents', 'sessions', 'codes'],
 } as const
 
-export type Names = (typeof CHOICES.names)[number]
+/** Names that a shell can offer in a workspace. */
+export type Names = 'skills' | 'agents' | 'sessions' | 'codes'
 
 /** One option of a command, in the shape of `util.parseArgs`, with its help line. */
 export interface OptionSpec {
@@ -70,6 +70,8 @@ export interface Command {
   readonly names?: Names
   readonly options?: Readonly<Record<string, OptionSpec>>
   readonly examples: readonly string[]
+  /** It serves until a signal ends it. */
+  readonly isService?: boolean
   readonly load: () => Promise<(invocation: Invocation) => Answer | Promise<Answer>>
 }
 

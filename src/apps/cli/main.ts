@@ -73,6 +73,7 @@ async function answer(command: Command, given: Arguments, own: Process): Promise
   const isJson = given.flags['json'] === true || given.flags['format'] === 'json'
   const cwd = workingDirectory()
   const run = await command.load()
+  if (command.isService === true) cancellation.quiet()
   const result = await run({
     ...given,
     command: name,

@@ -5,6 +5,7 @@ import { SANDBOX, WHERE } from './options.ts'
 export const MCP_COMMANDS: readonly Command[] = [
   {
     name: 'mcp',
+    isService: true,
     summary: 'serve the tools and skills of an agent to an MCP client, which starts this command',
     options: {
       workspace: {

@@ -226,18 +226,10 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'completion',
-    summary: 'a completion script for bash, zsh or fish',
-    usage: CHOICES.shell.join('|'),
+    summary: 'a completion script for bash, zsh or fish; with words after --, what it offers there',
+    usage: `${CHOICES.shell.join('|')} -- <words…>`,
     choices: CHOICES.shell,
-    options: {
-      names: {
-        type: 'string',
-        value: 'KIND',
-        choices: CHOICES.names,
-        help: 'print the skills, agents, sessions or codes here, one a line, for the completion scripts',
-      },
-      ...JSON_OPTION,
-    },
+    options: JSON_OPTION,
     examples: ['source <(nexus completion bash)', 'nexus completion fish | source'],
     load: async () => {
       const { completion } = await import('./commands/completion.ts')

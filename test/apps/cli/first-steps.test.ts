@@ -190,10 +190,11 @@ test('skills run explains a file of the skill that the command looked for in the
 
 test('completion offers the skills, agents and sessions of this workspace', async (t) => {
   const place = new Place(t)
-  const names = async (kind: string) => (await place.run(['completion', '--names', kind])).stdout.split('\n')
-  assert.ok((await names('skills')).includes('greet'))
-  assert.ok((await names('agents')).includes('main'))
-  assert.deepEqual(await names('sessions'), [''])
+  const offers = async (...words: string[]) =>
+    (await place.run(['completion', 'bash', '--', ...words])).stdout.split('\n')
+  assert.ok((await offers('skills', 'show', '')).includes('greet'))
+  assert.ok((await offers('prompt', '--agent', '')).includes('main'))
+  assert.deepEqual(await offers('run', '--session', ''), ['none', ''])
   const { stdout: script } = await place.run(['completion', 'bash'])
   const typed = 'COMP_WORDS=(nexus skills show gre) COMP_CWORD=3; _nexus; printf "%s\\n" "${COMPREPLY[@]}"'
   const env = { ...place.options().env, PATH: [place.bin, process.env['PATH']].join(delimiter) }

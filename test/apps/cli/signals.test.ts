@@ -46,7 +46,7 @@ test('a second signal waits for the clean-up, and a third changes nothing', asyn
 })
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  test(`${signal} ends nexus mcp while its standard input is open, idle and with a command`, async (t) => {
+  test(`${signal} ends nexus mcp without a word while its standard input is open, idle and with a command`, async (t) => {
     const place = new Place(t)
     const mark = `${TOKEN}-mcp-${signal}`
     const [idle, busy] = [0, 1].map(() => new RawClient(t, place, { args: ['--trust'] })) as [RawClient, RawClient]
@@ -54,9 +54,12 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     const command = `exec -a ${mark} sleep 300`
     busy.send({ id: 1, method: 'tools/call', params: { name: 'run_command', arguments: { command } } })
     await until(() => processesWith(mark).length > 0)
+    let said = ''
     for (const { child } of [idle, busy]) {
+      child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()))
       child.kill(signal)
       assert.deepEqual(await once(child, 'exit'), [0, null])
     }
+    assert.doesNotMatch(said, /Cancelling/)
     await until(() => processesWith(mark).length === 0)
   })

@@ -1,223 +1,180 @@
-import { commandFix, toSafeLine } from '../../../kernel/index.ts'
+import { loadConfig } from '../../../config/index.ts'
+import { commandFix, nearest, toSafeLine } from '../../../kernel/index.ts'
+import { inspectSkills } from '../../../local/index.ts'
+import { everyCopy } from '../../../skills/catalog/index.ts'
+import { type Answer, CHOICES, type Command, type Invocation, type Names, type OptionSpec } from '../command.ts'
 import { errorOf } from '../failure.ts'
-import {
-  type Answer,
-  choiceFlag,
-  CHOICES,
-  type Command,
-  type Invocation,
-  type Names,
-  type OptionSpec,
-} from '../command.ts'
+import { openStored } from '../stored.ts'
 
-const WRITERS: Readonly<Record<(typeof CHOICES.shell)[number], (commands: Commands) => string>> = { bash, zsh, fish }
+/** Each passes the words up to the cursor to the `nexus` that was typed. It answers with `file`, `directory` or `none`, then one offer a line. */
+const SCRIPTS: Readonly<Record<(typeof CHOICES.shell)[number], string>> = {
+  bash: `# bash completion for nexus. Use: source <(nexus completion bash)
+_nexus() {
+  local IFS=$'\\n' current="\${COMP_WORDS[COMP_CWORD]}" offers
+  offers=($("\${COMP_WORDS[0]}" completion bash -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+  [[ $current == "=" ]] && current=""
+  COMPREPLY=($(compgen -W "\${offers[*]:1}" -- "$current"))
+  case "\${offers[0]}" in
+    file) COMPREPLY+=($(compgen -f -- "$current")) ;;
+    directory) COMPREPLY+=($(compgen -d -- "$current")) ;;
+  esac
+}
+complete -o filenames -F _nexus nexus
+`,
+  zsh: `#compdef nexus
+# zsh completion for nexus. Use: source <(nexus completion zsh)
+_nexus() {
+  local -a offers
+  offers=("\${(@f)$($words[1] completion zsh -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  [[ "$words[CURRENT]" == --*=* ]] && compset -P '*='
+  local kind="$offers[1]"
+  shift offers
+  (( $#offers )) && _describe nexus offers
+  case "$kind" in
+    file) _files ;;
+    directory) _files -/ ;;
+  esac
+}
+compdef _nexus nexus
+`,
+  // fish complains of an unknown command even with 2>/dev/null.
+  fish: `# fish completion for nexus. Use: nexus completion fish | source
+function _nexus_offers
+  set -l typed (commandline -opc)
+  set -l current (commandline -ct)
+  set -l program $typed[1]
+  set -e typed[1]
+  command -q $program; or return
+  set -l offers ($program completion fish -- $typed "$current" 2>/dev/null)
+  printf '%s\\n' $offers[2..-1]
+  switch "$offers[1]"
+    case file
+      __fish_complete_path "$current"
+    case directory
+      __fish_complete_directories "$current"
+  end
+end
+complete -c nexus -f -a '(_nexus_offers)'
+`,
+}
 
-type Commands = readonly Command[]
-
-/** `nexus completion bash|zsh|fish`: a script for the shell, made from the table of commands; `--names` is what it asks for. */
-export async function completion(invocation: Invocation, commands: Commands): Promise<Answer> {
-  const { terminal } = invocation
-  const kind = choiceFlag(invocation, 'names', CHOICES.names)
-  if (kind !== undefined) {
-    const { namesOf } = await import('./completion-names.ts')
-    const names = await namesOf(kind, invocation)
-    return { data: { names }, show: () => names.forEach((name) => terminal.line(name)) }
-  }
-  const shell = invocation.positionals[0] ?? ''
-  const write = Object.hasOwn(WRITERS, shell) ? WRITERS[shell as keyof typeof WRITERS] : undefined
-  if (!write)
+/** `nexus completion bash|zsh|fish`: the script for the shell; with words after --, what may take the place of the last. */
+export async function completion(invocation: Invocation, commands: readonly Command[]): Promise<Answer> {
+  const { terminal, positionals, rest } = invocation
+  const given = positionals[0] ?? ''
+  const shell = CHOICES.shell.find((known) => known === given)
+  if (shell === undefined) {
+    const message = `There is no completion for the shell '${toSafeLine(given)}'. Supported: ${CHOICES.shell.join(', ')}.`
     throw errorOf(
       'INVALID_ARGUMENT',
-      `There is no completion for the shell '${toSafeLine(shell)}'. Supported: bash, zsh, fish.`,
-      commandFix('For example:', 'completion', 'bash'),
+      message,
+      commandFix('For example:', 'completion', nearest(given, CHOICES.shell) ?? 'bash'),
     )
-  const script = `${write(commands)}\n`
-  return { data: { shell, script }, show: () => terminal.write(script) }
-}
-
-/** The words that may follow each beginning of a command; those of the whole command line under ''. */
-function branches(commands: Commands): ReadonlyMap<string, readonly string[]> {
-  const groups = new Map<string, string[]>([['', []]])
-  for (const { name } of commands) {
-    const [first = '', second] = name.split(' ')
-    const top = groups.get('') as string[]
-    if (!top.includes(first)) top.push(first)
-    if (second !== undefined) groups.set(first, [...(groups.get(first) ?? []), second])
   }
-  return groups
-}
-
-function optionWords(command: Command): string[] {
-  return ['--help', ...Object.keys(command.options ?? {}).map((name) => `--${name}`)]
-}
-
-/** What may follow an option that takes a value: some words, names of this workspace, a file, a directory, or anything. */
-type Value = readonly string[] | Names | 'file' | 'directory' | 'anything'
-
-/** The options of a command that take a value, each as it is typed, long or short. */
-function values({ options = {} }: Command): { readonly typed: readonly string[]; readonly value: Value }[] {
-  return Object.entries(options)
-    .filter(([, { type }]) => type === 'string')
-    .map(([name, option]) => ({
-      typed: [`--${name}`, ...(option.short === undefined ? [] : [`-${option.short}`])],
-      value: valueOf(option),
-    }))
-}
-
-function valueOf({ choices, names, value }: OptionSpec): Value {
-  const offered = choices ?? names
-  if (offered) return offered
-  if (value === 'FILE') return 'file'
-  return value === 'DIR' ? 'directory' : 'anything'
-}
-
-function bash(commands: Commands): string {
-  const groups = branches(commands)
-  const offer = (value: Value): string => {
-    if (typeof value !== 'string') return `words="${value.join(' ')}" files=""`
-    if (isNames(value)) return `words="$(_nexus_names ${value})" files=""`
-    return { file: 'words="" files="-f"', directory: 'words="" files="-d"', anything: 'return' }[value]
-  }
-  const cases = commands.map((command) => {
-    const after = values(command).map(({ typed, value }) => `${typed.join('|')}) ${offer(value)} ;;`)
-    const rest = `words="${optionWords(command).join(' ')}"`
-    const names = command.names && `words="$(_nexus_names ${command.names}) ${optionWords(command).join(' ')}"`
-    const choices = command.choices && `words="${command.choices.join(' ')}" files=""`
-    const first = (names ?? choices) && `    "${command.name}") ${names ?? choices} ;;\n`
-    return `${first ?? ''}    "${command.name}"*) ${rest}${after.length === 0 ? '' : `\n      case "$previous" in ${after.join(' ')} esac`} ;;`
+  if (rest.length === 0) return { data: { shell, script: SCRIPTS[shell] }, show: () => terminal.write(SCRIPTS[shell]) }
+  const { paths, offers } = await offersFor(rest, invocation, commands)
+  const lines = offers.map(({ word, help }) => {
+    if (shell === 'bash') return word
+    return shell === 'fish' ? `${fishPrefix(rest)}${word}\t${help}` : `${word.replaceAll(':', '\\:')}:${help}`
   })
-  return `# bash completion for nexus. Use: source <(nexus completion bash)
-_nexus_names() { [[ \${COMP_WORDS[COMP_CWORD]} == -* ]] || "\${COMP_WORDS[0]}" completion --names "$1" 2>/dev/null; }
-_nexus() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" words="" files="-f"
-  if [[ $current == "=" ]]; then current=""
-  elif [[ $previous == "=" ]]; then previous="\${COMP_WORDS[COMP_CWORD-2]}"; fi
-  local line="\${COMP_WORDS[*]:1:COMP_CWORD-1}"
-  line="\${line%"\${line##*[![:space:]]}"}"
-  COMPREPLY=()
-  case "$line" in
-    "") words="${(groups.get('') ?? []).join(' ')} --help --version" ;;
-${[...[...groups].filter(([group]) => group !== '').map(([group, words]) => `    "${group}") words="${words.join(' ')}" ;;`), ...cases].join('\n')}
-  esac
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
-  [[ \${#COMPREPLY[@]} -eq 0 && -n $files ]] && COMPREPLY=($(compgen $files -- "$current"))
-  return 0
-}
-complete -o filenames -F _nexus nexus`
+  return { data: { paths, offers }, show: () => [paths, ...lines].forEach((line) => terminal.line(line)) }
 }
 
-function zsh(commands: Commands): string {
-  const groups = branches(commands)
-  const describe = (words: readonly string[], prefix: string): string =>
-    words.map((word) => quote(`${word}:${summaryOf(`${prefix}${word}`, commands)}`)).join(' ')
-  const offer = (value: Value): string => {
-    if (typeof value !== 'string') return `compadd -- ${value.join(' ')}`
-    if (isNames(value)) return `compadd -- \${(f)"$(_nexus_names ${value})"}`
-    return { file: '_files', directory: '_files -/', anything: "_message 'value'" }[value]
-  }
-  const cases = [
-    ...[...groups]
-      .filter(([group]) => group !== '')
-      .map(
-        ([group, words]) => `    ${quote(group)}) items=(${describe(words, `${group} `)}); _describe command items ;;`,
-      ),
-    ...commands.map((command) => {
-      const after = values(command).map(({ typed, value }) => `        ${typed.join('|')}) ${offer(value)} ;;`)
-      const options = `items=(${optionItems(command)}); _describe option items; _files`
-      const names = command.names && `${offer(command.names)}; items=(${optionItems(command)}); _describe option items`
-      const choices = command.choices && offer(command.choices)
-      const first = (names ?? choices) && `    ${quote(command.name)}) ${names ?? choices} ;;\n`
-      if (after.length === 0) return `${first ?? ''}    ${quote(command.name)}*) ${options} ;;`
-      return `${first ?? ''}    ${quote(command.name)}*)
-      case "$previous" in
-${after.join('\n')}
-        *) ${options} ;;
-      esac ;;`
-    }),
-  ]
-  return `#compdef nexus
-# zsh completion for nexus. Use: source <(nexus completion zsh)
-_nexus_names() { $words[1] completion --names $1 2>/dev/null }
-_nexus() {
-  local -a items
-  local line="\${(j: :)words[2,CURRENT-1]}" previous="$words[CURRENT-1]"
-  if [[ "$words[CURRENT]" == --*=* ]]; then
-    previous="\${words[CURRENT]%%=*}"
-    compset -P '*='
-  fi
-  case "$line" in
-    '') items=(${describe(groups.get('') ?? [], '')}); _describe command items ;;
-${cases.join('\n')}
-    *) _files ;;
-  esac
-}
-compdef _nexus nexus`
+interface Offer {
+  readonly word: string
+  readonly help: string
 }
 
-function optionItems(command: Command): string {
-  const options = Object.entries(command.options ?? {}).map(([name, option]) => quote(`--${name}:${option.help}`))
-  return [quote('--help:help with examples'), ...options].join(' ')
+interface Offers {
+  /** Paths that the shell offers besides. */
+  readonly paths: 'none' | 'file' | 'directory'
+  readonly offers: readonly Offer[]
 }
 
-/** Names come from the program that was typed. fish complains of an unknown command even with 2>/dev/null. */
-const FISH_START = `# fish completion for nexus. Use: nexus completion fish | source
-function _nexus_names
-  set -l typed (commandline -opc)[1]
-  command -q $typed; and $typed completion --names $argv[1] 2>/dev/null
-end`
+/** fish replaces the whole of `--style=`. */
+function fishPrefix(words: readonly string[]): string {
+  return /^--[\w-]+=/.exec(words.at(-1) ?? '')?.[0] ?? ''
+}
 
-function fish(commands: Commands): string {
-  const groups = branches(commands)
-  const top = (groups.get('') ?? []).map(
-    (word) => `complete -c nexus -f -n __fish_use_subcommand -a ${quote(word)} -d ${quote(summaryOf(word, commands))}`,
-  )
-  const second = [...groups]
-    .filter(([group]) => group !== '')
-    .flatMap(([group, words]) =>
-      words.map(
-        (word) =>
-          `complete -c nexus -f -n '__fish_seen_subcommand_from ${group}; and not __fish_seen_subcommand_from ${words.join(' ')}' -a ${quote(word)} -d ${quote(summaryOf(`${group} ${word}`, commands))}`,
-      ),
-    )
-  const options = commands.flatMap((command) => {
-    const seen = command.name
-      .split(' ')
-      .map((word) => `__fish_seen_subcommand_from ${word}`)
-      .join('; and ')
-    const offered = command.choices?.join(' ') ?? (command.names && fishNames(command.names))
-    const words = offered && `complete -c nexus -f -n '${seen}' -a '${offered}'`
-    return [
-      ...(words === undefined ? [] : [words]),
-      ...Object.entries(command.options ?? {}).map(([name, option]) => {
-        const short = option.short === undefined ? '' : ` -s ${option.short}`
-        return `complete -c nexus -n '${seen}' -l ${name}${short}${fishValue(option)} -d ${quote(option.help)}`
-      }),
-    ]
+async function offersFor(
+  given: readonly string[],
+  invocation: Invocation,
+  commands: readonly Command[],
+): Promise<Offers> {
+  const words = splitValues(given)
+  const before = words.slice(0, -1)
+  const current = words.at(-1) ?? ''
+  const command =
+    commands.find(({ name }) => name === before.slice(0, 2).join(' ')) ??
+    commands.find(({ name }) => name === before[0])
+  const next = [...nextWords(before, commands), { word: '--help', help: 'help with examples' }]
+  if (command === undefined) return { paths: 'none', offers: [...next, { word: '--version', help: 'the version' }] }
+  const { options = {}, choices } = command
+  const option = optionNamed(before.at(-1), options)
+  if (option?.type === 'string') return valueOffers(option, invocation)
+  const offers = [...next, ...Object.entries(options).map(([name, { help }]) => ({ word: `--${name}`, help }))]
+  if (current.startsWith('-')) return { paths: 'none', offers }
+  const names = await namesOf(command, invocation)
+  const takesPath = choices === undefined && (names.length === 0 || current.includes('/'))
+  return { paths: takesPath ? 'file' : 'none', offers: [...names, ...offers] }
+}
+
+/** Options apart from their values. bash gives `--style=list` as three words. */
+function splitValues(words: readonly string[]): readonly string[] {
+  return (words.at(-1) === '=' ? [...words, ''] : words).flatMap((word) => {
+    if (word === '=') return []
+    return /^(--[\w-]+)=(.*)$/.exec(word)?.slice(1) ?? [word]
   })
-  return [FISH_START, ...top, ...second, ...options].join('\n')
 }
 
-function fishValue(option: OptionSpec): string {
-  if (option.type !== 'string') return ''
-  const value = valueOf(option)
-  if (typeof value !== 'string') return ` -x -a '${value.join(' ')}'`
-  if (isNames(value)) return ` -x -a '${fishNames(value)}'`
-  return { file: ' -r -F', directory: " -x -a '(__fish_complete_directories)'", anything: ' -x' }[value]
+/** The words that continue the name of a command. */
+function nextWords(before: readonly string[], commands: readonly Command[]): readonly Offer[] {
+  const typed = [...before, ''].join(' ')
+  const next = new Map<string, string>()
+  for (const { name, summary } of commands) {
+    const [word = '', ...more] = name.startsWith(typed) ? name.slice(typed.length).split(' ') : []
+    if (word !== '' && !next.has(word)) next.set(word, more.length === 0 ? summary : `commands about ${word}`)
+  }
+  return [...next].map(([word, help]) => ({ word, help }))
 }
 
-function isNames(value: string): value is Names {
-  return CHOICES.names.some((kind) => kind === value)
+/** The option that a word is, long or short. */
+function optionNamed(word: string | undefined, options: Readonly<Record<string, OptionSpec>>): OptionSpec | undefined {
+  return Object.entries(options).find(([name, { short }]) => word === `--${name}` || word === `-${short}`)?.[1]
 }
 
-function fishNames(kind: Names): string {
-  return `(_nexus_names ${kind})`
+async function valueOffers(option: OptionSpec, invocation: Invocation): Promise<Offers> {
+  const offers = await namesOf(option, invocation)
+  if (offers.length > 0) return { paths: 'none', offers }
+  if (option.value === 'FILE') return { paths: 'file', offers }
+  return { paths: option.value === 'DIR' ? 'directory' : 'none', offers }
 }
 
-function summaryOf(name: string, commands: Commands): string {
-  return commands.find((command) => command.name === name)?.summary ?? `commands about ${name}`
+/** The words of one list, or names of this workspace. A name with a space or a control character cannot be completed and is left out. */
+async function namesOf(
+  { choices, names: kind }: Pick<Command, 'choices' | 'names'>,
+  invocation: Invocation,
+): Promise<readonly Offer[]> {
+  if (choices) return choices.map((word) => ({ word, help: '' }))
+  const names = kind === undefined ? [] : await FINDERS[kind](invocation)
+  const shown = [...new Set(names)].filter((name) => !/\s/.test(name) && toSafeLine(name) === name)
+  return shown.toSorted().map((word) => ({ word, help: '' }))
 }
 
-/** A word that all three shells read literally. */
-function quote(text: string): string {
-  return `'${text.replaceAll("'", '’').replaceAll('\\', '')}'`
+const FINDERS: Readonly<Record<Names, (invocation: Invocation) => Promise<readonly string[]>>> = {
+  async skills({ cwd, environment }) {
+    const catalog = (await inspectSkills({ cwd, environment, tolerateConfigErrors: true })).catalog()
+    return [...everyCopy(catalog), ...catalog.invalid].map(({ name }) => name)
+  },
+  async agents({ cwd, environment }) {
+    return (await loadConfig({ cwd, environment })).config.agents.map(({ id }) => id)
+  },
+  async codes() {
+    return (await import('./explain.ts')).allCodes()
+  },
+  async sessions(invocation) {
+    await using opened = await openStored(invocation)
+    const { store, scope } = opened
+    return (await store.sessions.list({ limit: 100, scope })).map(({ id }) => id)
+  },
 }
