@@ -1,12 +1,14 @@
-// Writes schema/nexus.schema.json, the JSON Schema of nexus.yaml, from the valibot schema that checks it.
-//   npm run schema            writes the file
-//   … --check                 fails when the file is not what the source says
+// Writes schema/nexus.schema.json, the JSON Schema of nexus.yaml, from the valibot schema that checks it, and src/config/schema/no-file.ts.
+//   npm run schema            writes both files
+//   … --check                 fails when a file is not what the source says
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { toJsonSchema } from '@valibot/to-json-schema'
 import { POLICY_WORDS, PRESETS } from '../src/config/schema/agents.ts'
 import { secret } from '../src/config/schema/parts.ts'
+import { CONFIG_DEFAULTS } from '../src/config/schema/defaults.ts'
+import { withDefaults } from '../src/config/layers/with-defaults.ts'
 import { CONFIG_SCHEMA } from '../src/config/schema/schema.ts'
 
 const FILE = join(dirname(fileURLToPath(import.meta.url)), '../schema/nexus.schema.json')
@@ -23,6 +25,15 @@ export function configSchema() {
   const schema = asChecked(referTo('secret', definition, plain))
   const whole = { $schema, $id: ID, ...schema, definitions: { secret: onlyForms(definition) } }
   return `${JSON.stringify(whole, undefined, 2)}\n`
+}
+
+const NO_FILE = join(dirname(fileURLToPath(import.meta.url)), '../src/config/schema/no-file.ts')
+
+/** The settings of a start without any file: then the schema is not loaded. */
+export function noFile() {
+  const settings = withDefaults({ agents: [{ id: CONFIG_DEFAULTS.agentId }] })
+  const words = '/** The settings without any file, written by `npm run schema`: the schema is not loaded for them. */'
+  return `import type { JsonObject } from '../../kernel/index.ts'\n\n${words}\n// oxfmt-ignore\nexport const NO_FILE: JsonObject = ${JSON.stringify(settings, undefined, 2)}\n`
 }
 
 /** What `config check` knows besides the valibot schema; test/config/schema-verdicts.test.ts holds the two together. */
@@ -130,15 +141,19 @@ function referTo(name, definition, value) {
 }
 
 function main() {
-  const text = configSchema()
-  if (process.argv[2] === '--check') {
-    if (readFileSync(FILE, 'utf8') === text) return
-    process.stderr.write('schema/nexus.schema.json is not what the source says. To repair: npm run schema\n')
-    process.exitCode = 1
-    return
+  const files = [
+    [FILE, configSchema()],
+    [NO_FILE, noFile()],
+  ]
+  for (const [file, text] of files) {
+    if (process.argv[2] !== '--check') {
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, text)
+    } else if (readFileSync(file, 'utf8') !== text) {
+      process.stderr.write(`${file} is not what the source says. To repair: npm run schema\n`)
+      process.exitCode = 1
+    }
   }
-  mkdirSync(dirname(FILE), { recursive: true })
-  writeFileSync(FILE, text)
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) main()

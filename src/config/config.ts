@@ -1,6 +1,5 @@
 import type { Diagnostic, JsonObject, PermissionDelta, PresetInput } from '../kernel/index.ts'
-import type { MODEL_PROVIDERS } from './schema/schema.ts'
-import type { LOADERS } from './schema/skills.ts'
+import type { MODEL_PROVIDERS, Settings } from './schema/schema.ts'
 
 /** The model that the configuration names. Key variables and defaults are the model room's business. */
 export interface ModelConfig {
@@ -13,18 +12,6 @@ export interface ModelConfig {
   readonly hasApiKey: boolean
   readonly api?: 'chat' | 'responses'
 }
-
-/** Where skills come from besides the standard places. `git` and `registry` are checked but not fetched yet. */
-export type SourceConfig =
-  | { readonly type: 'local'; readonly path: string; readonly nested?: boolean }
-  | {
-      readonly type: 'git'
-      readonly url: string
-      readonly branch?: string
-      readonly path?: string
-      readonly refresh?: string
-    }
-  | { readonly type: 'registry'; readonly url: string; readonly auth?: string }
 
 /** Settings of one skill. They apply only to copies from trusted sources. */
 export interface SkillEntry {
@@ -48,112 +35,27 @@ export interface BrokenReference {
   readonly fix: string
 }
 
-export interface SkillsConfig {
-  readonly load: { readonly extraDirs: readonly string[]; readonly watch: boolean; readonly watchDebounceMs: number }
-  readonly skillDirs: readonly string[]
-  readonly disabledSkills: readonly string[]
-  /** Groups of built-in tools (`web_search`, `file_ops`, `shell`) that agents have; absent = all. */
-  readonly builtin?: readonly string[]
-  /** Modules with tools: absolute paths or names of packages, each with `#export` or without. */
-  readonly custom: readonly string[]
-  readonly sources: readonly SourceConfig[]
-  readonly entries: ReadonlyMap<string, SkillEntry>
-  readonly surface: readonly (typeof LOADERS)[number][]
-  readonly prompt: { readonly budgetChars: number; readonly style: 'markdown' | 'xml' | 'list' | 'names' }
-  readonly refreshOnCall: boolean
-}
-
-export interface AgentConfig {
-  readonly id: string
-  /** Preset of permissions; absent where neither the agent nor `permissions.defaultPreset` names one. */
-  readonly preset?: string
+export interface AgentConfig extends Omit<NonNullable<Settings['agents']>[number], 'extends' | 'permissions'> {
   /** What is different from the preset. */
   readonly permissions?: PermissionDelta
-  /** Absent: all skills; a list: only these; empty: none. */
-  readonly skills?: readonly string[]
-  readonly instructions?: string
-  readonly tools: {
-    readonly profile: 'minimal' | 'coding' | 'messaging' | 'full'
-    readonly allow: readonly string[]
-    readonly ask: readonly string[]
-    readonly deny: readonly string[]
-  }
-  /** Id of another agent, whose rules are evaluated beside those of this one and never decide. */
-  readonly shadow?: string
 }
 
-export interface PermissionsConfig {
-  readonly presets: Readonly<Record<string, PresetInput>>
-  /** Tools that a trusted agent confirms besides the usual ones. */
-  readonly destructiveTools: readonly string[]
-}
+type OwnForm = 'model' | 'skills' | 'agents' | 'permissions' | 'tools' | 'execution' | 'store' | 'search'
 
-export interface ExecutionConfig {
-  readonly sandbox: 'local' | 'none'
-  readonly timeoutMs: number
-  readonly maxOutputBytes: number
-  readonly uidBase?: number
-  readonly workspace: {
-    readonly mode: 'mirror' | 'direct'
-    readonly maxFiles?: number
-    readonly maxBytes?: number
-    /** Protected names that commands may change. */
-    readonly writable: readonly string[]
-  }
-  readonly limits: {
-    readonly processes?: number
-    readonly openFiles?: number
-    readonly fileSizeBytes?: number
-    readonly dataBytes?: number
-    readonly sharedMemoryBytes?: number
-  }
-}
-
-/** Where state is kept. Only the user's own file says so. */
-export interface StoreConfig {
-  readonly type: 'sqlite' | 'postgres' | 'memory'
-  /** With sqlite: the file; default in the state directory. */
-  readonly path?: string
-  /** Whether `store.url` is set; `openSecrets` reads it. */
-  readonly hasUrl: boolean
-  readonly pool: {
-    readonly maxConnections?: number
-    readonly connectTimeoutMs?: number
-    readonly statementTimeoutMs?: number
-    readonly idleTimeoutMs?: number
-  }
-  /** Which events are kept. */
-  readonly events: { readonly maxAgeMs: number; readonly maxRows: number }
-}
-
-/** The search service that answers web_search. */
-export interface SearchConfig {
-  /** Absent: there is no web_search. */
-  readonly provider?: 'brave' | 'searxng'
-  /** Whether there is an `apiKey`, be it one that a command gives when it is needed. */
-  readonly hasApiKey: boolean
-  readonly url?: string
-  readonly maxResults: number
-}
-
-/** All settings, with the defaults filled in; frozen all the way down. */
-export interface Config {
+/** All settings, with the defaults filled in; frozen all the way down. What needs another form than in a file is named here. */
+export interface Config extends Omit<Settings, OwnForm> {
   readonly model?: ModelConfig
-  readonly skills: SkillsConfig
+  readonly skills: Omit<Settings['skills'], 'entries'> & { readonly entries: ReadonlyMap<string, SkillEntry> }
   readonly agents: readonly AgentConfig[]
-  readonly permissions: PermissionsConfig
-  readonly tools: { readonly groups: ReadonlyMap<string, readonly string[]>; readonly settings: JsonObject }
-  readonly execution: ExecutionConfig
-  readonly store: StoreConfig
-  /** `openSecrets` reads its key. */
-  readonly search: SearchConfig
-  /** Tools, groups and patterns that `nexus mcp` offers besides the skill tools and run_command. */
-  readonly mcp: { readonly tools: readonly string[] }
-  readonly limits: {
-    readonly maxIterations: number
-    readonly toolTimeoutMs: number
-    readonly maxConcurrentTools: number
+  readonly permissions: Omit<Settings['permissions'], 'presets'> & {
+    readonly presets: Readonly<Record<string, PresetInput>>
   }
+  readonly tools: { readonly groups: ReadonlyMap<string, readonly string[]>; readonly settings: JsonObject }
+  readonly execution: Omit<Settings['execution'], 'sandbox'> & { readonly sandbox: 'local' | 'none' }
+  /** `openSecrets` reads the address. */
+  readonly store: Omit<Settings['store'], 'url'> & { readonly hasUrl: boolean }
+  /** `hasApiKey`: be it one that a command gives when it is needed. */
+  readonly search: Omit<Settings['search'], 'apiKey'> & { readonly hasApiKey: boolean }
   /** The merged files as plain data, without defaults: what a skill's `requires.config` asks for. */
   readonly values: JsonObject
 }

@@ -10,7 +10,7 @@ import { FILES, REFERENCES, TRUST } from './messages.ts'
 import { isProfilePath, MAX_PROFILES, profilesIn } from './profiles.ts'
 import { type FilesRead, type FileToRead, readFiles } from './read-files.ts'
 import type { ConfigDocument } from './schema/schema.ts'
-import { brokenBelow, stillUnset, toConfig } from './to-config.ts'
+import { brokenBelow, stillUnset, toConfig, withoutFile } from './to-config.ts'
 import { findStrayFiles } from './stray-files.ts'
 import { listTrusted, nameInWorkspace, type TrustedWorkspace, type TrustList } from './trust.ts'
 import { findWorkspace, holdsNexusHome, isInside } from './workspace.ts'
@@ -100,7 +100,15 @@ async function build(inputs: readonly Input[], settings: ConfigDocument, environ
   if (inputs.length > 0)
     return (await import('./layers/build-layers.ts')).buildLayers(inputs, { environment, settings })
   const layers = [{ path: 'environment', document: settings as JsonObject }]
-  return { document: settings, agents: [], layers, diagnostics: [], secrets: new Set(), unset: [], lost: [] }
+  return {
+    document: settings,
+    settings: withoutFile(settings),
+    layers,
+    diagnostics: [],
+    secrets: new Set(),
+    unset: [],
+    lost: [],
+  }
 }
 
 /**

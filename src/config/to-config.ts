@@ -1,112 +1,75 @@
-import { DEFAULTS, freezeDeep, type JsonObject, type PermissionDelta } from '../kernel/index.ts'
-import type {
-  AgentConfig,
-  PermissionsConfig,
-  SearchConfig,
-  BrokenReference,
-  Config,
-  ExecutionConfig,
-  ModelConfig,
-  SkillEntry,
-  SkillsConfig,
-  SourceConfig,
-  StoreConfig,
-} from './config.ts'
+import {
+  freezeDeep,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type PermissionDelta,
+  type PresetInput,
+} from '../kernel/index.ts'
+import type { AgentConfig, BrokenReference, Config, ModelConfig, SkillEntry } from './config.ts'
 import { copyValue, isInList, partAt, type Path } from './document/path.ts'
-import type { AgentDocument } from './layers/merge.ts'
 import type { Unset } from './layers/references.ts'
-import { CONFIG_DEFAULTS } from './schema/defaults.ts'
-import type { ConfigDocument } from './schema/schema.ts'
+import { NO_FILE } from './schema/no-file.ts'
+import type { ConfigDocument, Settings } from './schema/schema.ts'
 
 /** All files together. */
 interface Merged {
   readonly document: ConfigDocument
-  /** Each laid over the one that it extends. */
-  readonly agents: readonly AgentDocument[]
+  /** The document with its agents laid over those that they extend, and all defaults. */
+  readonly settings: Settings
   /** Missing in the document. */
   readonly unset: readonly Unset[]
 }
 
-/** Fills in the defaults and freezes the result, maps included. */
-export function toConfig({ document, agents, unset }: Merged): Config {
-  const { groups = {}, ...toolSettings } = document.tools ?? {}
-  const model = toModel(document.model)
+/** The settings of variables where there is no file, with the defaults that the schema has: it is not loaded for them. */
+export function withoutFile(variables: ConfigDocument): Settings {
+  return overlay(NO_FILE, variables as JsonObject) as unknown as Settings
+}
+
+function overlay(base: JsonValue | undefined, next: JsonValue): JsonValue {
+  if (!isJsonObject(base) || !isJsonObject(next)) return next
+  const members = Object.entries(next).map(([key, value]) => [key, overlay(base[key], value)])
+  return { ...base, ...(Object.fromEntries(members) as JsonObject) }
+}
+
+/** Puts settings into the form that the modules above use, and freezes the result, maps included. */
+export function toConfig({ document, settings, unset }: Merged): Config {
+  const { model, skills, permissions, execution, ...rest } = settings
+  const { groups, ...toolSettings } = settings.tools
+  const { url, ...store } = settings.store
+  const { apiKey, ...search } = settings.search
+  const entries = Object.entries(skills.entries).map(
+    ([key, entry]) => [key, toEntry(entry, brokenBelow(['skills', 'entries', key], unset))] as const,
+  )
   return freezeDeep<Config>({
-    ...(model && { model }),
-    skills: toSkills(document, unset),
-    agents: toAgents(agents, document.permissions?.defaultPreset),
-    permissions: toPermissions(document),
+    ...rest,
+    ...(model !== undefined && { model: toModel(model) }),
+    skills: { ...skills, entries: new LockedMap(entries) },
+    agents: toAgents(settings),
+    permissions: { ...permissions, presets: permissions.presets as Readonly<Record<string, PresetInput>> },
     tools: { groups: new LockedMap(Object.entries(groups)), settings: toolSettings as JsonObject },
-    execution: toExecution(document.execution ?? {}),
-    store: toStore(document),
-    search: toSearch(document),
-    mcp: toMcp(document),
-    limits: {
-      maxIterations: document.limits?.maxIterations ?? DEFAULTS.maxIterations,
-      toolTimeoutMs: document.limits?.toolTimeoutMs ?? DEFAULTS.toolTimeoutMs,
-      maxConcurrentTools: document.limits?.maxConcurrentTools ?? DEFAULTS.maxConcurrentTools,
-    },
+    // What this version cannot do is done in the local sandbox, never unconfined; it is said where it was read.
+    execution: { ...execution, sandbox: execution.sandbox === 'none' ? 'none' : 'local' },
+    store: { ...store, hasUrl: url !== undefined && url !== '' },
+    search: { ...search, hasApiKey: apiKey !== undefined && apiKey !== '' },
     values: copyValue(document as JsonObject) as JsonObject,
   })
 }
 
-function toModel(model: ConfigDocument['model']): ModelConfig | undefined {
-  if (model === undefined) return undefined
+function toModel(model: NonNullable<Settings['model']>): ModelConfig {
   if (typeof model === 'string') {
     const slash = model.indexOf('/')
     const provider = model.slice(0, slash) as ModelConfig['provider']
     return { provider, name: model.slice(slash + 1), hasApiKey: false }
   }
-  const { provider, name, baseUrl, apiKey, api } = model
-  return {
-    provider,
-    name,
-    ...(baseUrl !== undefined && { baseUrl }),
-    ...(typeof apiKey === 'string' && { apiKey }),
-    hasApiKey: apiKey !== undefined,
-    ...(api !== undefined && { api }),
-  }
+  const { apiKey, ...rest } = model
+  return { ...rest, ...(typeof apiKey === 'string' && { apiKey }), hasApiKey: apiKey !== undefined }
 }
 
-function toMcp({ mcp: { tools = [] } = {} }: ConfigDocument): Config['mcp'] {
-  return { tools }
-}
-
-function toSkills({ skills = {} }: ConfigDocument, unset: readonly Unset[]): SkillsConfig {
-  const entries = Object.entries(skills.entries ?? {}).map(
-    ([key, entry]) => [key, toEntry(entry, brokenBelow(['skills', 'entries', key], unset))] as const,
-  )
-  return {
-    load: toLoad(skills.load ?? {}),
-    skillDirs: skills.skill_dirs ?? [],
-    disabledSkills: skills.disabled_skills ?? [],
-    ...(skills.builtin && { builtin: skills.builtin }),
-    custom: skills.custom ?? [],
-    sources: (skills.sources ?? []).map((source) => ({ ...source }) as SourceConfig),
-    entries: new LockedMap(entries),
-    surface: skills.surface ?? CONFIG_DEFAULTS.surface,
-    prompt: toPrompt(skills.prompt ?? {}),
-    refreshOnCall: skills.refreshOnCall ?? CONFIG_DEFAULTS.refreshOnCall,
-  }
-}
-
-type SkillsDocument = NonNullable<ConfigDocument['skills']>
-
-function toLoad({ extraDirs, watch, watchDebounceMs }: NonNullable<SkillsDocument['load']>): SkillsConfig['load'] {
-  return {
-    extraDirs: extraDirs ?? [],
-    watch: watch ?? false,
-    watchDebounceMs: watchDebounceMs ?? DEFAULTS.watchDebounceMs,
-  }
-}
-
-function toPrompt({ budgetChars, style }: NonNullable<SkillsDocument['prompt']>): SkillsConfig['prompt'] {
-  return { budgetChars: budgetChars ?? DEFAULTS.promptBudgetChars, style: style ?? 'markdown' }
-}
-
-type EntryDocument = NonNullable<SkillsDocument['entries']>[string]
-
-function toEntry({ enabled, apiKey, env, config }: EntryDocument, broken: readonly BrokenReference[]): SkillEntry {
+function toEntry(
+  { enabled, apiKey, env, config }: Settings['skills']['entries'][string],
+  broken: readonly BrokenReference[],
+): SkillEntry {
   return {
     ...(enabled !== undefined && { enabled }),
     ...(typeof apiKey === 'string' && apiKey !== '' && { apiKey }),
@@ -117,70 +80,12 @@ function toEntry({ enabled, apiKey, env, config }: EntryDocument, broken: readon
   }
 }
 
-function toAgents(agents: readonly AgentDocument[], defaultPreset: string | undefined): AgentConfig[] {
-  const all: readonly AgentDocument[] = agents.length > 0 ? agents : [{ id: CONFIG_DEFAULTS.agentId }]
-  return all.map(({ id, preset = defaultPreset, permissions, skills, instructions, tools = {}, shadow }) => ({
-    id,
-    ...(shadow !== undefined && { shadow }),
+function toAgents({ agents = [], permissions: { defaultPreset } }: Settings): AgentConfig[] {
+  return agents.map(({ extends: _, preset = defaultPreset, permissions, ...agent }) => ({
+    ...agent,
     ...(preset !== undefined && { preset }),
     ...(permissions && { permissions: permissions as PermissionDelta }),
-    ...(skills && { skills }),
-    ...(instructions !== undefined && { instructions }),
-    tools: {
-      profile: tools.profile ?? 'full',
-      allow: tools.allow ?? [],
-      ask: tools.ask ?? [],
-      deny: tools.deny ?? [],
-    },
   }))
-}
-
-function toPermissions({
-  permissions: { presets = {}, destructiveTools = [] } = {},
-}: ConfigDocument): PermissionsConfig {
-  return { presets: presets as PermissionsConfig['presets'], destructiveTools }
-}
-
-function toStore({ store = {} }: ConfigDocument): StoreConfig {
-  const { type, path, url, pool = {}, events = {} } = store
-  return {
-    type: type ?? 'sqlite',
-    ...(path !== undefined && { path }),
-    hasUrl: url !== undefined && url !== '',
-    pool: Object.fromEntries(Object.entries(pool).filter(([, value]) => value !== undefined)),
-    events: {
-      maxAgeMs: events.maxAgeMs ?? DEFAULTS.eventsMaxAgeMs,
-      maxRows: events.maxRows ?? DEFAULTS.eventsMaxRows,
-    },
-  }
-}
-
-function toSearch({ search: { provider, apiKey, url, maxResults } = {} }: ConfigDocument): SearchConfig {
-  return {
-    ...(provider !== undefined && { provider }),
-    hasApiKey: apiKey !== undefined && apiKey !== '',
-    ...(url !== undefined && { url }),
-    maxResults: maxResults ?? DEFAULTS.searchResults,
-  }
-}
-
-function toExecution({
-  sandbox,
-  timeoutMs,
-  maxOutputBytes,
-  uidBase,
-  workspace,
-  limits,
-}: NonNullable<ConfigDocument['execution']>): ExecutionConfig {
-  return {
-    // What this version cannot do is done in the local sandbox, never unconfined; it is said where it was read.
-    sandbox: sandbox === 'none' ? 'none' : 'local',
-    timeoutMs: timeoutMs ?? DEFAULTS.commandTimeoutMs,
-    maxOutputBytes: maxOutputBytes ?? DEFAULTS.maxOutputBytes,
-    ...(uidBase !== undefined && { uidBase }),
-    workspace: { mode: 'mirror', writable: [], ...workspace } as ExecutionConfig['workspace'],
-    limits: { ...limits } as ExecutionConfig['limits'],
-  }
 }
 
 /** What no file supplies of what was left out because it refers to something that cannot be had. */

@@ -14,7 +14,7 @@ interface Unknown extends Message {
 
 /** Directories that are not there, with the names of variables that were written without braces. */
 export function findMissingDirectories(loaded: LoadedConfig): Promise<readonly Diagnostic[]> {
-  const { load, skillDirs, sources } = loaded.config.skills
+  const { load, skill_dirs: skillDirs, sources } = loaded.config.skills
   const directories = [
     ...load.extraDirs.map((path, index) => ({ keys: ['skills', 'load', 'extraDirs', index], path })),
     ...skillDirs.map((path, index) => ({ keys: ['skills', 'skill_dirs', index], path })),
@@ -53,7 +53,7 @@ export function findUnknownSkills(loaded: LoadedConfig, catalog: Catalog): Promi
   const { skills, agents } = loaded.config
   const asked = [
     ...[...skills.entries.keys()].map((name) => ({ keys: ['skills', 'entries', name], name })),
-    ...skills.disabledSkills.map((name, index) => ({ keys: ['skills', 'disabled_skills', index], name })),
+    ...skills.disabled_skills.map((name, index) => ({ keys: ['skills', 'disabled_skills', index], name })),
     ...agents.flatMap((agent, index) =>
       (agent.skills ?? []).map((name, at) => ({ keys: ['agents', index, 'skills', at], name })),
     ),

@@ -29,7 +29,7 @@ export interface AlsoUsed {
 export function protectedPaths(loaded: LoadedConfig, { skillsDirs = [], imported = [] }: AlsoUsed = {}): string[] {
   const root = realPath(packageRoot())
   const { directory } = loaded.workspace
-  const { load, skillDirs, sources } = loaded.config.skills
+  const { load, skill_dirs: skillDirs, sources } = loaded.config.skills
   const skills = [
     ...load.extraDirs,
     ...skillDirs,

@@ -98,7 +98,7 @@ function overridesOf({ sandbox, prompt }: SettingsOptions): Pick<LoadConfigOptio
 function gateRulesOf({ config, broken }: LoadedConfig): Settings['gateRules'] {
   return {
     ...entryRules(config),
-    disabledSkills: config.skills.disabledSkills,
+    disabledSkills: config.skills.disabled_skills,
     configTruthy: (path) => configTruthy(config, path),
     brokenSetting: (path) => {
       // Without one part of it a source, a server or a model is left out whole.
@@ -157,7 +157,7 @@ function sourcesOf(loaded: LoadedConfig, environment: Environment, skillsDirs: r
     bundledDir: join(packageRoot(), 'skills'),
     extraDirs: [
       ...config.skills.load.extraDirs,
-      ...config.skills.skillDirs,
+      ...config.skills.skill_dirs,
       ...skillsDirs.map((path) => resolve(path)),
     ],
     localSources: config.skills.sources.flatMap((source) =>

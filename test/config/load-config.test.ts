@@ -112,7 +112,7 @@ model: {provider: openai-compatible, name: second, baseUrl: http://127.0.0.1:1/v
     assert.deepEqual(loaded.diagnostics, [])
     const { config } = loaded
     assert.deepEqual(config.limits, { maxIterations: 7, maxConcurrentTools: 3, toolTimeoutMs: 30_000 })
-    assert.deepEqual(config.skills.disabledSkills, ['a', 'b'])
+    assert.deepEqual(config.skills.disabled_skills, ['a', 'b'])
     assert.deepEqual(config.skills.load.extraDirs, [
       join(place.workspace, 'flag'),
       join(place.root, 'named/rel'),

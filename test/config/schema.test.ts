@@ -21,8 +21,12 @@ async function examples(page: string): Promise<unknown[]> {
 
 describe('schema/nexus.schema.json', () => {
   it('is what the source says (after a change: npm run schema)', async () => {
-    const { configSchema } = (await import(join(ROOT, 'scripts/config-schema.mjs'))) as { configSchema: () => string }
+    const { configSchema, noFile } = (await import(join(ROOT, 'scripts/config-schema.mjs'))) as {
+      configSchema: () => string
+      noFile: () => string
+    }
     assert.equal(configSchema(), await readFile(FILE, 'utf8'))
+    assert.equal(noFile(), await readFile(join(ROOT, 'src/config/schema/no-file.ts'), 'utf8'))
   })
 
   it('has a name, and a description for everything at its top', () => {

@@ -76,7 +76,7 @@ agents:
         sandbox: config.execution.sandbox,
         timeoutMs: config.execution.timeoutMs,
         maxOutputBytes: config.execution.maxOutputBytes,
-        workspace: config.execution.workspace,
+        workspace: { mode: config.execution.workspace.mode },
       },
       limits: config.limits,
       search: { maxResults: config.search.maxResults },

@@ -34,7 +34,7 @@ describe('a configuration that is not read', () => {
     const second = await place.write('workspace/.nexus/nexus.yaml', 'skills: {disabled_skills: [b]}')
     const other = await place.write('workspace/nexus.yml', '')
     const { diagnostics, config } = await place.load()
-    assert.deepEqual(config.skills.disabledSkills, ['a'])
+    assert.deepEqual(config.skills.disabled_skills, ['a'])
     assert.deepEqual(
       diagnostics.map(({ code, path }) => [code, path]),
       [

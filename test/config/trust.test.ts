@@ -193,7 +193,7 @@ limits: {maxIterations: 2, toolTimeoutMs: 1, maxConcurrentTools: 1}`
       diagnostics.map(({ line, column, code }) => `${line}:${column} ${code}`),
       ['2:21 config-untrusted'],
     )
-    assert.deepEqual(config.skills.disabledSkills, ['x'])
+    assert.deepEqual(config.skills.disabled_skills, ['x'])
     assert.equal(config.skills.entries.get('github')?.enabled, false)
     assert.deepEqual(config.agents, [
       { id: 'main', skills: ['b'], tools: { profile: 'coding', allow: [], ask: ['f'], deny: ['d', 'e'] } },

@@ -7,15 +7,17 @@ import { copyValue, isInList, listOf, partAt, withoutGaps } from '../document/pa
 import { nameOf } from '../document/shown-key.ts'
 import type { Environment } from '../environment.ts'
 import { fileWithAgent, fromProfile, withProfilesLast } from '../profiles.ts'
-import type { ConfigDocument } from '../schema/schema.ts'
+import { CONFIG_DEFAULTS } from '../schema/defaults.ts'
+import type { ConfigDocument, Settings } from '../schema/schema.ts'
 import { SETTINGS } from '../messages.ts'
 import { toCanonical } from './canonical.ts'
 import { crossCheck } from './cross-check.ts'
-import { type AgentDocument, expandAgents, mergeDocuments } from './merge.ts'
+import { expandAgents, mergeDocuments } from './merge.ts'
 import { resolveReferences, type Unset } from './references.ts'
 import { findLost, type RecordedTrust } from '../trusted-settings.ts'
 import { restrict } from './restrict.ts'
 import { findUnused } from './unused.ts'
+import { withDefaults } from './with-defaults.ts'
 
 /** The text of a file, or settings in the form of one. */
 export interface Input {
@@ -35,8 +37,8 @@ export interface Input {
 /** All files laid over each other. */
 export interface Built {
   readonly document: ConfigDocument
-  /** Each laid over the one that it extends. */
-  readonly agents: readonly AgentDocument[]
+  /** The document with its agents laid over those that they extend, and all defaults. */
+  readonly settings: Settings
   readonly layers: readonly Layer[]
   readonly diagnostics: readonly Diagnostic[]
   readonly secrets: ReadonlySet<string>
@@ -63,11 +65,14 @@ export async function buildLayers(
   so.document = withProfilesLast(so.document, so.layers)
   so.findings.push(...crossCheck(so.document, so.layers))
   const fileOf = (path: string): Layer | undefined => so.layers.find((layer) => layer.path === path)
-  const agents = expandAgents(so.document.agents ?? [])
-  return { ...so, agents, diagnostics: [...so.diagnostics, ...(await placeFindings(so.findings, fileOf))] }
+  const { agents = [] } = so.document
+  const all = agents.length > 0 ? expandAgents(agents) : [{ id: CONFIG_DEFAULTS.agentId }]
+  const expanded = { ...so.document, agents: all } as JsonObject
+  const filled = withDefaults(expanded) as unknown as Settings
+  return { ...so, settings: filled, diagnostics: [...so.diagnostics, ...(await placeFindings(so.findings, fileOf))] }
 }
 
-interface Growing extends Omit<Built, 'agents'> {
+interface Growing extends Omit<Built, 'settings'> {
   document: ConfigDocument
   readonly layers: Layer[]
   readonly diagnostics: Diagnostic[]

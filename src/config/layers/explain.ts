@@ -1,11 +1,12 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import type { Layer, LoadedConfig, Origin } from '../config.ts'
 import { CONFIG_DEFAULTS } from '../schema/defaults.ts'
 import { placesIn } from '../document/parse-yaml.ts'
 import { copyValue, partAt, type Path, type PathKey } from '../document/path.ts'
-import { ROOT, rulesOf, type Schema, schemaFor } from '../schema/walk.ts'
+import { ROOT } from '../schema/walk.ts'
 import { type AgentDocument, expandAgents, MAX_CHAIN } from './merge.ts'
 import { originOf } from './origins.ts'
+import { withDefaults } from './with-defaults.ts'
 import { inProfile } from '../profiles.ts'
 
 /** The effective settings in the form of a file, and where each was written. Secrets are in it: mask before showing. */
@@ -15,14 +16,14 @@ export interface Explained {
   originOf(keys: Path): Origin | undefined
 }
 
-/** Puts the defaults of the schema under what the files say; sections that this version does not use get none. */
+/** Puts the defaults of the schema under what the files say. */
 export function explain({ config, layers }: Pick<LoadedConfig, 'config' | 'layers'>): Explained {
   const written = copyValue(config.values) as Record<string, JsonValue>
   const agents = (written['agents'] ?? []) as readonly JsonValue[] as readonly AgentDocument[]
   written['agents'] = (agents.length > 0
     ? expandAgents(agents)
     : [{ id: CONFIG_DEFAULTS.agentId }]) as readonly object[] as JsonValue
-  const document = fill(written, [], ROOT) as JsonObject
+  const document = withDefaults(written, ROOT, true) as JsonObject
   const places = new Map<Layer, ReturnType<typeof placesIn>>()
   return {
     document,
@@ -63,33 +64,4 @@ function firstOrigin({ document, keys, layers, agents }: Sought): ReturnType<typ
 function renamed(agents: JsonValue | undefined, index: PathKey | undefined, id: string): JsonValue {
   const list = (agents ?? []) as readonly JsonObject[]
   return list.map((agent, position) => (position === index ? { ...agent, id } : agent))
-}
-
-function fill(value: JsonValue, keys: Path, schema: Schema): JsonValue {
-  const inner = schemaFor(schema, value)
-  if (Array.isArray(value)) {
-    const { item } = inner
-    return item ? value.map((member, index) => fill(member, [...keys, index], item)) : value
-  }
-  if (!isJsonObject(value)) return value
-  const filled: Record<string, JsonValue> = {}
-  for (const [key, member] of Object.entries(inner.entries ?? {})) {
-    const here = [...keys, key]
-    const found = Object.hasOwn(value, key) ? fill(value[key] as JsonValue, here, member) : defaultOf(member, here)
-    if (found !== undefined) filled[key] = found
-  }
-  for (const [key, member] of Object.entries(value)) {
-    if (Object.hasOwn(filled, key)) continue
-    filled[key] = inner.type === 'record' && inner.value ? fill(member, [...keys, key], inner.value) : member
-  }
-  return filled
-}
-
-function defaultOf(schema: Schema, keys: Path): JsonValue | undefined {
-  const { unused } = rulesOf(schema)
-  if (unused && unused.value === undefined) return undefined
-  if (schema.default !== undefined) return schema.default as JsonValue
-  if (schemaFor(schema, {}).type !== 'strict_object') return undefined
-  const filled = fill({}, keys, schema) as JsonObject
-  return Object.keys(filled).length > 0 ? filled : undefined
 }

@@ -30,10 +30,11 @@ const preset = v.strictObject({
 export const permissions = v.pipe(
   v.strictObject({
     defaultPreset: setting(name, 'Preset of agents that name none.'),
-    presets: setting(v.record(identifier, preset), 'Presets of your own, by name.'),
+    presets: setting(v.record(identifier, preset), 'Presets of your own, by name.', {}),
     destructiveTools: setting(
       is(names, { merge: 'add' }),
       'Tools that a trusted agent confirms, besides the usual ones.',
+      [],
     ),
   }),
   about('What agents are: presets, paths and limits per tool.'),
@@ -67,11 +68,12 @@ const profiles = v.picklist(['minimal', 'coding', 'messaging', 'full'])
 
 const policy = v.strictObject({
   profile: setting(is(profiles, { untrusted: 'narrow-profile' }), 'Which tools there are at all.', 'full'),
-  allow: setting(is(names, { merge: 'add' }), 'Tools, groups (group:fs), servers (mcp:github) and patterns.'),
-  ask: setting(is(names, { merge: 'add', untrusted: 'add' }), 'Tools that a person confirms at each call.'),
+  allow: setting(is(names, { merge: 'add' }), 'Tools, groups (group:fs), servers (mcp:github) and patterns.', []),
+  ask: setting(is(names, { merge: 'add', untrusted: 'add' }), 'Tools that a person confirms at each call.', []),
   deny: setting(
     is(names, { merge: 'add', untrusted: 'add' }),
     'Tools that are refused. Weighs more than anything else.',
+    [],
   ),
 })
 
@@ -90,6 +92,6 @@ export const agent = v.strictObject({
     is(context, { unused: { what: 'shorten histories by agents[].context', severity: 'info' } }),
     'How much of the history is sent.',
   ),
-  tools: setting(policy, 'Which tools the agent may call.'),
+  tools: setting(policy, 'Which tools the agent may call.', {}),
   shadow: setting(identifier, 'Another agent whose rules are compared at each call, and never decide.'),
 })

@@ -120,10 +120,11 @@ export const execution = v.pipe(
       is(v.pipe(v.number(), v.integer(), v.minValue(1_000), v.maxValue(4_000_000_000)), { usersOnly: true }),
       'First uid that commands may run as when we are root.',
     ),
-    limits: setting(processLimits, 'What one command may use; the local sandbox only.'),
+    limits: setting(processLimits, 'What one command may use; the local sandbox only.', {}),
     workspace: setting(
       is(workspace, { usersOnly: true }),
       'How commands see the workspace; never read from a workspace.',
+      {},
     ),
     network: setting(
       is(network, {
@@ -218,8 +219,8 @@ export const store = v.pipe(
       'With sqlite: full survives loss of power.',
       'full',
     ),
-    events: setting(events, 'Which events are kept, to follow a turn and to replay it.'),
-    pool: setting(pool, 'With postgres: connections and their time limits.'),
+    events: setting(events, 'Which events are kept, to follow a turn and to replay it.', {}),
+    pool: setting(pool, 'With postgres: connections and their time limits.', {}),
     blobs: setting(is(blobs, { unused: { what: 'keep artifacts', severity: 'info' } }), 'Packages and artifacts.'),
   }),
   about('Durable state and blobs.'),

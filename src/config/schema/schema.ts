@@ -69,6 +69,7 @@ const tools = is(
       groups: setting(
         is(v.record(groupName, names), { texts: 'plain' }),
         'Names for several tools, used in allow, ask and deny.',
+        {},
       ),
       run_command: v.optional(runCommand),
       file_ops: v.optional(fileOps),
@@ -86,21 +87,21 @@ export const CONFIG_SCHEMA = v.pipe(
       is(v.union([modelText, modelMap]), { merge: 'whole', texts: 'value', isUnit: true }),
       '"provider/name", or a map.',
     ),
-    skills: v.optional(skills),
+    skills: v.optional(skills, {}),
     agents: setting(
       is(v.array(agent), { merge: 'by-id' }),
       'Agents, by id. Without any there is one, main, with all tools.',
     ),
-    permissions: v.optional(permissions),
-    tools: setting(tools, 'Groups of tools, and free settings per tool that skills may ask for.'),
-    execution: v.optional(execution),
-    limits: v.optional(limits),
-    search: v.optional(search),
+    permissions: v.optional(permissions, {}),
+    tools: setting(tools, 'Groups of tools, and free settings per tool that skills may ask for.', {}),
+    execution: v.optional(execution, {}),
+    limits: v.optional(limits, {}),
+    search: v.optional(search, {}),
     secrets: v.optional(secrets),
     server: v.optional(server),
-    store: v.optional(store),
+    store: v.optional(store, {}),
     nats: v.optional(nats),
-    mcp: v.optional(mcp),
+    mcp: v.optional(mcp, {}),
   }),
   v.title('nexus.yaml'),
   about('Settings of Nexus.'),
@@ -108,3 +109,8 @@ export const CONFIG_SCHEMA = v.pipe(
 
 /** A configuration file after checking; also the form of `overrides`. */
 export type ConfigDocument = v.InferInput<typeof CONFIG_SCHEMA>
+
+/** All settings with their defaults. */
+export type Settings = DeepReadonly<v.InferOutput<typeof CONFIG_SCHEMA>>
+
+type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T

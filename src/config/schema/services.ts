@@ -99,6 +99,7 @@ export const mcp = v.pipe(
     tools: setting(
       names,
       'What nexus mcp offers besides the skill tools and run_command: tools and groups, such as group:fs or web_fetch.',
+      [],
     ),
   }),
   about('Model Context Protocol: servers whose tools agents may use, and what clients of nexus mcp are offered.'),

@@ -51,7 +51,7 @@ const entry = v.pipe(
 )
 
 const load = v.strictObject({
-  extraDirs: setting(is(paths, { merge: 'add-before' }), 'More directories with skills, in the lowest tier.'),
+  extraDirs: setting(is(paths, { merge: 'add-before' }), 'More directories with skills, in the lowest tier.', []),
   watch: setting(v.boolean(), 'Watch the directories for changes.', false),
   watchDebounceMs: setting(
     v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(60_000)),
@@ -68,9 +68,9 @@ const prompt = v.strictObject({
 export const skills = v.pipe(
   v.strictObject({
     mode: setting(v.picklist(['local', 'remote']), 'Where commands of skills run; another name of execution.sandbox.'),
-    load: setting(load, 'Where Nexus searches for skills, and when.'),
-    skill_dirs: setting(is(paths, { merge: 'add-before' }), 'The same as load.extraDirs.'),
-    disabled_skills: setting(is(names, { merge: 'add', untrusted: 'add' }), 'Names of skills that are held.'),
+    load: setting(load, 'Where Nexus searches for skills, and when.', {}),
+    skill_dirs: setting(is(paths, { merge: 'add-before' }), 'The same as load.extraDirs.', []),
+    disabled_skills: setting(is(names, { merge: 'add', untrusted: 'add' }), 'Names of skills that are held.', []),
     builtin: setting(
       is(names, { merge: 'add' }),
       'Groups of built-in tools that agents have: web_search, file_ops, shell. Absent: all; []: none.',
@@ -78,14 +78,16 @@ export const skills = v.pipe(
     custom: setting(
       is(paths, { merge: 'add', texts: 'module' }),
       'Modules with tools of your own. They run in our process, unconfined.',
+      [],
     ),
     sources: setting(
       is(v.array(is(source, { isUnit: true })), { merge: 'add-before', texts: 'value' }),
       'Further places skills come from, in order.',
+      [],
     ),
-    entries: setting(is(v.record(name, entry), { texts: 'secret' }), 'Settings per skill, under its key.'),
+    entries: setting(is(v.record(name, entry), { texts: 'secret' }), 'Settings per skill, under its key.', {}),
     surface: setting(v.array(v.picklist(LOADERS)), 'Which loaders the model sees.', [...CONFIG_DEFAULTS.surface]),
-    prompt: setting(prompt, 'The index of skills in the prompt.'),
+    prompt: setting(prompt, 'The index of skills in the prompt.', {}),
     refreshOnCall: setting(
       v.boolean(),
       'Look for changed files at every call of a loader.',

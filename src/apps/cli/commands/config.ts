@@ -94,7 +94,7 @@ export async function findInSettings(loaded: LoadedConfig, invocation: Invocatio
   const found = [...diagnostics, ...(await readEntries(loaded)), ...(await findMissingDirectories(loaded))]
   const { skills, agents } = loaded.config
   const namesSkills =
-    skills.entries.size > 0 || skills.disabledSkills.length > 0 || agents.some((agent) => agent.skills?.length)
+    skills.entries.size > 0 || skills.disabled_skills.length > 0 || agents.some((agent) => agent.skills?.length)
   if (!namesSkills) return found
   const { cwd, environment, signal } = invocation
   const configPath = stringFlag(invocation, 'config')

@@ -1,0 +1,75 @@
+import type { JsonObject } from '../../kernel/index.ts'
+
+/** The settings without any file, written by `npm run schema`: the schema is not loaded for them. */
+// oxfmt-ignore
+export const NO_FILE: JsonObject = {
+  "skills": {
+    "load": {
+      "extraDirs": [],
+      "watch": false,
+      "watchDebounceMs": 250
+    },
+    "skill_dirs": [],
+    "disabled_skills": [],
+    "custom": [],
+    "sources": [],
+    "entries": {},
+    "surface": [
+      "load_skill",
+      "read_skill_file"
+    ],
+    "prompt": {
+      "budgetChars": 12000,
+      "style": "markdown"
+    },
+    "refreshOnCall": true
+  },
+  "agents": [
+    {
+      "id": "main",
+      "tools": {
+        "profile": "full",
+        "allow": [],
+        "ask": [],
+        "deny": []
+      }
+    }
+  ],
+  "permissions": {
+    "presets": {},
+    "destructiveTools": []
+  },
+  "tools": {
+    "groups": {}
+  },
+  "execution": {
+    "sandbox": "local",
+    "timeoutMs": 30000,
+    "maxOutputBytes": 204800,
+    "limits": {},
+    "workspace": {
+      "mode": "mirror",
+      "writable": []
+    }
+  },
+  "limits": {
+    "maxIterations": 50,
+    "toolTimeoutMs": 30000,
+    "maxConcurrentTools": 10
+  },
+  "search": {
+    "maxResults": 5
+  },
+  "store": {
+    "type": "sqlite",
+    "synchronous": "full",
+    "events": {
+      "maxAgeMs": 2592000000,
+      "maxRows": 100000
+    },
+    "pool": {}
+  },
+  "mcp": {
+    "tools": []
+  }
+}
