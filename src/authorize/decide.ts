@@ -14,7 +14,6 @@ import { MESSAGES } from './messages.ts'
 import { ALIASES, toPolicyName } from './names.ts'
 import { type PolicyRules, rulesOfTool } from './policy.ts'
 
-/** Everything a decision may depend on. */
 export interface DecideInput {
   readonly call: Pick<Call, 'tool' | 'arguments' | 'agentId' | 'origin'>
   /** Undefined when no tool has that name. */
@@ -79,7 +78,6 @@ export const decide: Decide = (input) => {
   return toDecision(combine(chain), input)
 }
 
-/** The rulings as one. */
 interface Combined {
   readonly strictest: Ruling
   readonly chain: readonly Ruling[]

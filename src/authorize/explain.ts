@@ -10,7 +10,6 @@ export interface ExplainStep {
   readonly says: Decision['type'] | 'silent'
   /** The line that spoke; empty when silent. */
   readonly rule: string
-  /** The same for a person. */
   readonly text: string
 }
 

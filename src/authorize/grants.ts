@@ -22,7 +22,6 @@ const NEEDS_READ: readonly string[] = [
 ]
 const CHANGES_FILES: readonly string[] = ['write_file', 'edit_file']
 
-/** Settings of an agent besides its permissions. */
 export interface GrantOptions {
   /** Names, groups and patterns that a trusted agent confirms besides the usual ones. */
   readonly destructiveTools?: readonly string[]
@@ -33,7 +32,6 @@ export interface GrantOptions {
 /** A person at the command line, or the program itself, makes these calls: the caller is not asked about its own call. */
 const OWN_CALLS: readonly Call['origin'][] = ['cli', 'library']
 
-/** The paths of `allowedPaths: null`. */
 const EVERYWHERE: readonly string[] = ['/']
 
 type Said = Omit<Ruling, 'layer'>

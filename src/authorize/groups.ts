@@ -34,7 +34,6 @@ export const GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
 /** Tools that are nothing without a network: where it is denied, they are. */
 export const NEEDS_NETWORK: readonly string[] = ['group:web', 'http_request', 'connect']
 
-/** Names of the profiles, from narrow to wide. */
 export const PROFILE_NAMES = ['minimal', 'messaging', 'coding', 'full'] as const
 export type Profile = (typeof PROFILE_NAMES)[number]
 
@@ -54,10 +53,8 @@ export function membersOf(group: string, groups: Groups): readonly string[] | un
   return groups.get(group) ?? GROUPS.get(group)
 }
 
-/** The beginning of the name of a group. */
 export const PREFIX = 'group:'
 
-/** True for `group:…`. */
 export function isGroup(entry: string): boolean {
   return entry.startsWith(PREFIX)
 }

@@ -26,7 +26,6 @@ export function toPolicyName(name: string): string {
   return name.normalize('NFKC').trim().toLowerCase().normalize('NFKC')
 }
 
-/** True for an entry with `*` or `?`. */
 export function hasWildcard(entry: string): boolean {
   return entry.includes('*') || entry.includes('?')
 }

@@ -27,13 +27,11 @@ export interface PolicyInput {
   readonly locate?: ((keys: readonly (string | number)[]) => PolicyPlace | undefined) | undefined
 }
 
-/** Where something was written. */
 export interface PolicyPlace extends Pick<Diagnostic, 'path' | 'line' | 'column'> {
   /** The position of an item in the list of its file, when that is another one. */
   readonly index?: number
 }
 
-/** Parts of a policy as people write it. */
 const WRITTEN_KEYS = ['profile', 'allow', 'ask', 'deny', 'groups'] as const satisfies readonly (keyof PolicyInput)[]
 type OtherKey = Exclude<keyof PolicyInput, (typeof WRITTEN_KEYS)[number]>
 const OTHER_KEYS: Readonly<Record<OtherKey, true>> = { knownTools: true, hasOtherTools: true, path: true, locate: true }

@@ -88,10 +88,8 @@ export function unnamedPermissions(workspace: string, { isConfined }: { readonly
   return { ...base, allowedPaths: null, tools: [...base.tools, ...inside] }
 }
 
-/** Why a preset has no permissions. */
 export type PresetProblem = { readonly problem: 'unknown' | 'cycle'; readonly name: string }
 
-/** A preset of the configuration, with its name. */
 export interface NamedPreset {
   readonly name: string
   readonly input: PresetInput

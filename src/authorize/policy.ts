@@ -126,7 +126,6 @@ export function toolGroupRule(policy: PolicyRules): ((group: string) => boolean)
   }
 }
 
-/** False for a group that does not exist, or holds nothing. */
 function hasTools(group: string, { groups }: PolicyRules): boolean {
   return [...leavesOf(group, groups)].length > 0
 }

@@ -1,7 +1,6 @@
 /** remembered: what a person is shown of a call, and whether an answer that was remembered covers another call. */
 import type { JsonObject, JsonValue } from '../kernel/index.ts'
 
-/** The command as it is shown and compared. */
 export interface ShownCommand {
   readonly command: string
   /** The beginning that may be remembered instead of the whole: only for a plain command line. */

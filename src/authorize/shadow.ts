@@ -3,7 +3,6 @@ import { type Decision, type ShadowDecision, toSafeLine } from '../kernel/index.
 import { decide, type DecideInput, type Layer } from './decide.ts'
 import type { PolicyRules } from './policy.ts'
 
-/** The rules of another agent, evaluated beside those of this one. */
 export interface Shadow {
   /** Id of the agent that the rules belong to. */
   readonly agent: string
@@ -35,5 +34,4 @@ function differenceOf(
   }
 }
 
-/** Characters of a row for the reason of a failure. */
 const MAX_REASON = 200

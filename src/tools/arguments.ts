@@ -10,7 +10,6 @@ import {
 } from '../kernel/index.ts'
 import { ARGUMENTS, CALLS, type Message } from './messages.ts'
 
-/** Arguments that may be given to `execute`, or why they may not. */
 export type CheckedArguments =
   | {
       readonly type: 'valid'
@@ -63,7 +62,6 @@ const PARALLEL_SCHEMA = {
   description: 'True runs all calls of this answer at once. Default: one after the other, until one fails.',
 } as const
 
-/** The parameters of a tool with `_parallel`, for models whose calls may run at once. */
 export function withParallel(parameters: JsonSchema): JsonSchema {
   const own = isJsonObject(parameters.properties) ? parameters.properties : {}
   if (Object.hasOwn(own, PARALLEL_ARGUMENT)) return parameters

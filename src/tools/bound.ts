@@ -40,7 +40,6 @@ export async function boundAndKeep(outcome: Outcome, open: () => OutputSaver | u
   return cut(outcome, { head, limits: OUTCOME_LIMITS, saved: await saver?.save() })
 }
 
-/** The model's text, and its beginning when it must be cut. */
 function measure(outcome: Outcome, limits: OutcomeLimits): { full: string; head?: Head } {
   const full = toModelText(outcome)
   const head = headOf(full, limits)

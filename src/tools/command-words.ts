@@ -60,7 +60,6 @@ function wordProblem(
 const WRAPPERS: ReadonlySet<string> = new Set(
   'env nohup time exec command builtin xargs nice setsid busybox if then elif else while until do !'.split(' '),
 )
-/** Words of the shell that end something. */
 const CLOSERS: ReadonlySet<string> = new Set(['fi', 'done', 'esac'])
 
 /**

@@ -25,7 +25,6 @@ export interface SchemaForSdk {
   }
 }
 
-/** Names that MCP clients accept. */
 const MCP_NAME = /^[A-Za-z0-9_.-]{1,128}$/
 
 export function toDefinition<F extends keyof DefinitionForms>(

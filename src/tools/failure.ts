@@ -18,7 +18,6 @@ export function toFailure(error: unknown, tool: string): Failed {
   )
 }
 
-/** A `NexusError` as the failure of a call. */
 const FAILURES: Readonly<Record<ErrorCode, FailureCode>> = {
   INVALID_ARGUMENT: 'INVALID_PARAM',
   CONFIG_INVALID: 'EXECUTION_ERROR',

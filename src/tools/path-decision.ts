@@ -12,14 +12,12 @@ import { commandPlace } from './builtin/command-paths.ts'
 import { toFailure } from './failure.ts'
 import { isFileTool, lookAtPath, pathUse } from './file-access/at-path.ts'
 
-/** A call that may use a path. */
 export interface PathCall {
   readonly tool: string
   readonly arguments: JsonObject
   readonly limits: CallLimits
 }
 
-/** The decision about a path: why it is refused, or where it is. */
 export interface PathDecision {
   readonly type: 'allow' | 'deny'
   readonly text: string

@@ -2,7 +2,6 @@
 import { type JsonObject, serviceKey, type ToolContext } from '../kernel/index.ts'
 import { OUTPUTS } from './messages.ts'
 
-/** Keeps whole outputs. */
 export interface OutputKeeper {
   /** Begins to keep one output; secrets are blanked on the way. Never throws. */
   open(call: Pick<ToolContext, 'callId' | 'sessionId'>, name: string): OutputSaver
@@ -11,12 +10,10 @@ export interface OutputKeeper {
 export interface OutputSaver {
   /** Takes all bytes in order. Never throws. */
   write(bytes: Uint8Array): void
-  /** Keeps what came. Never throws. */
   save(): Promise<SavedOutput>
   drop(): void
 }
 
-/** Where a whole output is, or why it was not kept. */
 export type SavedOutput = { readonly name: string } & (
   | {
       readonly type: 'saved'
@@ -39,14 +36,12 @@ export function describeSaved(saved: SavedOutput): string {
   return saved.type === 'saved' ? OUTPUTS.saved(saved) : OUTPUTS.lost(saved)
 }
 
-/** Rows for `data.saved_output`. */
 export function savedRows(saved: readonly SavedOutput[]): JsonObject[] {
   return saved.flatMap((each) =>
     each.type === 'saved' ? [{ name: each.name, id: each.id, bytes: each.bytes, is_cut: each.isCut }] : [],
   )
 }
 
-/** Both streams of a command on their way. */
 export interface StreamSavers {
   write(stream: 'stdout' | 'stderr', bytes: Uint8Array): void
   /** Keeps the streams that are cut and drops the others. */

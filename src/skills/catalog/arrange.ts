@@ -20,7 +20,6 @@ export interface SkippedCopy {
   readonly used: Skill
 }
 
-/** Says whether two copies have the same files. */
 export type IsSame = (a: Skill, b: Skill) => boolean
 
 /** Finds the copy that each name means, and puts every other copy in one of the lists. */

@@ -3,7 +3,6 @@ import type { Diagnostic, HeldReason, HeldSkill, InvalidSkill, Skill } from '../
 /** A skill that another copy of the same name hides. It stays addressable, see `Catalog.addressOf`. */
 export interface ShadowedSkill {
   readonly skill: Skill
-  /** The copy that wins. */
   readonly by: Skill
   /** `duplicate`: the same files. `lower`: other files, of a lower tier or a later source. */
   readonly why: 'duplicate' | 'lower'

@@ -10,7 +10,6 @@ export interface Copies {
   readonly held: Catalog['held']
   readonly shadowed: readonly ShadowedSkill[]
   readonly invalid: readonly InvalidSkill[]
-  /** Their SKILL.md files. */
   readonly files: ReadonlySet<string>
   /** True when no skill has that name, but a directory. */
   readonly isDirectory: boolean
@@ -37,7 +36,6 @@ export function copiesOf(catalog: Catalog, asked: string): Copies {
   return { ...matching(catalog, ({ file }) => names.has(basename(dirname(file)))), isDirectory: true }
 }
 
-/** By address or name. */
 function called(catalog: Catalog, text: string): Copies {
   const key = toKey(text)
   const hasLabel = (place: Candidate): boolean => labelKey(place) === key

@@ -30,7 +30,6 @@ export function toKey(nameOrAddress: string): string {
   return nameKey(shownText(nameOrAddress))
 }
 
-/** The key of `source/name`. */
 export function addressKeyOf(skill: Skill): string {
   return toKey(`${skill.origin.source}/${keyOf(skill)}`)
 }

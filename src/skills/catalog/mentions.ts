@@ -19,7 +19,6 @@ export interface MentionProblem {
   readonly proposal?: ProposedCommand
 }
 
-/** Why a skill that exists cannot be named. */
 interface Words {
   readonly message: string
   readonly fix?: string

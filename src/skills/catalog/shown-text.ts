@@ -21,7 +21,6 @@ export function shownName(skill: { readonly name: string; readonly directory: st
   return shownText(skill.name) || shownText(skill.directory.slice(skill.directory.lastIndexOf('/') + 1)) || 'unnamed'
 }
 
-/** How many code points a text has. */
 export function countPoints(text: string): number {
   let surrogatePairs = 0
   for (let index = 0; index < text.length; index++) {
@@ -36,7 +35,6 @@ export function cutPoints(text: string, cap: number): string {
   return countPoints(text) <= cap ? text : `${firstPoints(text, cap - 1).trimEnd()}…`
 }
 
-/** The first code points of a text. */
 export function firstPoints(text: string, count: number): string {
   let end = 0
   for (let kept = 0; kept < count; kept++) end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1

@@ -19,7 +19,6 @@ export interface SkillSearch {
   readonly callName: (skill: Skill) => string
 }
 
-/** One skill as the index holds it. */
 interface Entry {
   readonly id: number
   readonly name: string
@@ -28,7 +27,6 @@ interface Entry {
 }
 
 interface Index {
-  /** By id. */
   readonly skills: readonly Skill[]
   readonly ranked: MiniSearch<Entry>
   readonly words: ReadonlySet<string>

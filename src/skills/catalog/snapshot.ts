@@ -11,7 +11,6 @@ import {
 } from '../../kernel/index.ts'
 import { shownName } from './shown-text.ts'
 
-/** One skill as a session remembers it. */
 export interface SnapshotSkill {
   readonly name: string
   readonly address: string
@@ -89,7 +88,6 @@ export function diffSnapshots(
   }
 }
 
-/** The same between two catalogs. */
 export function diffCatalogs(before: Offered, now: Offered): SnapshotDiff {
   return diffSnapshots({ skills: before.skills.map(toRow) }, { skills: now.skills.map(toRow) })
 }

@@ -18,7 +18,6 @@ import { aboutReady } from './ready.ts'
 export interface CopyDiagnosis {
   readonly name: string
   readonly address: string
-  /** Its SKILL.md. */
   readonly file: string
   readonly verdict: Verdict
   /** Address of the copy that its name means, where that is another one. */
@@ -27,7 +26,6 @@ export interface CopyDiagnosis {
   readonly findings: readonly Finding[]
 }
 
-/** The one answer about a name. */
 export interface Diagnosis {
   readonly name: string
   readonly verdict: Verdict
@@ -88,7 +86,6 @@ export function diagnoseCopy(skill: Skill, facts: Facts): CopyDiagnosis {
   return { ...copy, verdict, findings: aboutReady(skill, facts) }
 }
 
-/** The same of one that cannot be read. */
 export function diagnoseInvalid(broken: InvalidSkill): CopyDiagnosis {
   const { name, file, diagnostics } = broken
   const found = fromDiagnostics(diagnostics)

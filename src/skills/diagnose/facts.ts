@@ -11,7 +11,6 @@ export interface Facts {
   readonly untrustedWorkspace?: string
   /** The index in the agent's prompt. */
   readonly index?: Pick<PromptIndex, 'items' | 'overBudget'>
-  /** The settings of that index. */
   readonly prompt?: { readonly budgetChars?: number; readonly style?: IndexStyle }
   /** The skills that a session has. */
   readonly snapshot?: Pick<CatalogSnapshot, 'skills'>
@@ -19,7 +18,6 @@ export interface Facts {
   readonly loaded?: ReadonlyMap<string, 'same' | 'changed'>
   /** The result of loading the skills; one that is not in it was not examined. */
   readonly examined?: ReadonlyMap<Skill, Examined>
-  /** Directories that were searched. */
   readonly roots?: readonly SearchedRoot[]
   /** Files that look like the skill in places that are not searched. */
   readonly strays?: readonly StrayFile[]
@@ -53,9 +51,7 @@ export interface Examined {
   readonly leftOut: readonly { readonly path: string; readonly kind: string }[]
 }
 
-/** A directory that was searched for skills. */
 export interface SearchedRoot {
-  /** Id of the source. */
   readonly source: string
   readonly path: string
 }

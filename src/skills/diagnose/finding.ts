@@ -20,7 +20,6 @@ export interface Finding extends Omit<Diagnostic, 'path' | 'fix'> {
   readonly places?: readonly { readonly path: string; readonly problem?: string }[]
 }
 
-/** A finding whose words are safe to print. */
 export function finding(
   code: string,
   severity: Finding['severity'],

@@ -76,7 +76,6 @@ function missingSettings(skill: Skill, context: GateContext, variables: Readonly
   return new Set([...unset, ...broken.map((part) => settingAt(part, skill, context).join('.'))])
 }
 
-/** The variable that a part of an entry gives to commands. */
 function variableAt(part: string, { metadata }: Skill): string | undefined {
   if (part === 'apiKey') return metadata.primaryEnv
   return part.startsWith('env.') ? part.slice('env.'.length) : undefined
@@ -86,7 +85,6 @@ function hasEnv(skill: Skill, name: string, context: GateContext): boolean {
   return isEnvName(name) && (context.facts.hasEnv(name) || isGiven(skill, name, context))
 }
 
-/** True when the entry of the skill gives that variable to its commands. */
 function isGiven(skill: Skill, name: string, context: GateContext): boolean {
   const entry = entryOf(skill, context)
   if (!entry || context.rules.refusedVariable?.(name) !== undefined) return false

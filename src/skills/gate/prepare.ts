@@ -10,7 +10,6 @@ import {
   VARIABLE_NAME,
 } from '../../kernel/index.ts'
 
-/** Keys of a setting. */
 export type Setting = readonly (string | number)[]
 
 /** Facts and rules prepared for many skills: look-ups by key, and each program searched for once. */
@@ -22,7 +21,6 @@ export interface GateContext {
   /** The setting that switches a skill off, by the key of the skill's name or entry. */
   readonly disabled: ReadonlyMap<string, Setting>
   readonly allowed: ReadonlySet<string> | undefined
-  /** Whether something is configured that cannot be resolved. */
   readonly hasBroken: boolean
   /** Whether a trusted skill has that name: what is configured for it goes to no other. */
   readonly isNameOfSkill: (name: string) => boolean
@@ -30,7 +28,6 @@ export interface GateContext {
   readonly isAddress: (text: string) => boolean
 }
 
-/** Every skill that was found. */
 export interface FoundSkills {
   readonly skills: readonly Skill[]
   readonly invalid: readonly InvalidSkill[]
@@ -107,7 +104,6 @@ export function isBinName(name: string): boolean {
   return /^\w[\w.+@-]*$/.test(name) || /^[\p{L}\p{N}_][\p{L}\p{N}_.+@-]*$/u.test(name)
 }
 
-/** True for a name that can be an environment variable. */
 export function isEnvName(name: string): boolean {
   return VARIABLE_NAME.test(name)
 }

@@ -20,7 +20,6 @@ import {
   switchOf,
 } from './prepare.ts'
 
-/** The words and data of one unmet requirement. */
 interface Words {
   readonly text: string
   readonly fix: string

@@ -1,4 +1,3 @@
-/** The values of the placeholders of a body. */
 export interface ExpandOptions {
   /** Spaces around them do not matter. */
   readonly args: string

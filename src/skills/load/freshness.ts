@@ -19,7 +19,6 @@ export interface Freshness {
   ensure(find: () => Skill | undefined, signal: AbortSignal): Promise<boolean>
 }
 
-/** Freshness over a catalog that `refresh` swaps. */
 export function createFreshness({ refresh, everyCall }: FreshnessParts): Freshness {
   return {
     async ensure(find, signal) {

@@ -30,11 +30,9 @@ export interface LoadOptions {
   readonly revision?: string | undefined
 }
 
-/** One file beside the SKILL.md. */
 export interface LoadedFile {
   /** Relative to the skill's directory, with forward slashes. */
   readonly path: string
-  /** Bytes. */
   readonly size: number
   readonly executable: boolean
 }
@@ -46,7 +44,6 @@ export interface LoadedSkill {
   readonly callName: string
   /** The skill's directory as its commands see it. */
   readonly baseDir: string
-  /** The body with arguments and directories in place. */
   readonly content: string
   /** The revision of all its files at this moment. */
   readonly treeDigest: string

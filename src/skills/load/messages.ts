@@ -83,7 +83,6 @@ export const MESSAGES = {
 const LOAD_FIRST = 'Load the skill to see its files.'
 const BY_PATH = 'Ask for one of the available files by its path.'
 
-/** An error with these words. */
 export function errorOf(
   code: ErrorCode,
   { message, ...next }: Words,

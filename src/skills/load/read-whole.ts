@@ -14,7 +14,6 @@ import { type ReadManifest, readManifest, readOfSkill } from '../../machine/skil
 import { errorOf, MESSAGES } from './messages.ts'
 import { invalidSkill } from './not-found.ts'
 
-/** Makes a skill's files visible to commands. */
 export type PlaceFiles = (
   skill: Skill,
   signal?: AbortSignal,
@@ -27,7 +26,6 @@ interface OwnText {
   readonly stamp: FileStamp
 }
 
-/** Text, files and placed copy of one revision. */
 export interface Whole extends Pick<OwnText, 'document' | 'stamp'> {
   readonly manifest: ReadManifest
   readonly placed: { readonly baseDir: string; readonly treeDigest: string } | undefined

@@ -8,7 +8,6 @@ import { errorOf, MESSAGES } from './messages.ts'
 export interface SkillFile {
   /** Relative to the skill's directory, with forward slashes. */
   readonly path: string
-  /** Bytes. */
   readonly size: number
   readonly executable: boolean
   readonly mediaType: string

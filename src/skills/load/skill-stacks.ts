@@ -1,6 +1,5 @@
 import { errorOf, MESSAGES } from './messages.ts'
 
-/** In which turn of whom a skill is loaded. */
 export interface SkillTurn {
   readonly agentId: string
   readonly sessionId?: string | undefined
@@ -38,7 +37,6 @@ export interface SkillEntry {
 /** A skill that was loaded in some turn of a session, and where its commands see it. */
 export interface LoadedInSession extends StackedSkill {
   readonly baseDir: string
-  /** The revision that was loaded. */
   readonly treeDigest: string
 }
 
@@ -59,7 +57,6 @@ interface Node extends StackedSkill {
 }
 type Turn = Map<string, Node>
 
-/** Stacks for all turns of one runtime. */
 export function createSkillStacks(): SkillStacks {
   const turns = new Map<string, Turn>()
 

@@ -22,7 +22,6 @@ export interface StrayOptions {
   readonly signal?: AbortSignal
 }
 
-/** One directory to look into. */
 interface Directory {
   readonly path: string
   readonly top: string
@@ -143,7 +142,6 @@ async function withoutSkillFile(place: Directory, entries: readonly Dirent[]): P
 
 const ONE_FILE = /\.(?:md|markdown)$/i
 
-/** A file of that name instead of a directory. */
 async function packed(place: Directory, entries: readonly Dirent[], wanted: string): Promise<StrayFile | undefined> {
   const called = (pattern: RegExp): Dirent | undefined =>
     entries.find(({ name }) => pattern.test(name) && nameKey(name.replace(pattern, '')) === wanted)

@@ -31,10 +31,8 @@ export const SOURCE_CODES = {
   'source-failed': 'error',
 } as const satisfies Record<string, Severity>
 
-/** A name in the table of source diagnostics. */
 export type SourceCode = keyof typeof SOURCE_CODES
 
-/** One finding about a path. */
 export function finding(
   code: SourceCode,
   path: string,

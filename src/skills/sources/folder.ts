@@ -65,7 +65,6 @@ export function createFolderSource(options: FolderSourceOptions): SkillSource {
   }
 }
 
-/** The real path of the root, or why there is none. */
 function findRoot({ path, required = false, within }: FolderSourceOptions): string | Diagnostic {
   const asked = resolve(path)
   try {

@@ -2,7 +2,7 @@
 export { SOURCE_CODES } from './codes.ts'
 export { discover, fileDigest } from './discover.ts'
 export { createFolderSource, type FolderSourceOptions } from './folder.ts'
-export { linkAsSkillFile } from './files/link-as-skill-file.ts'
+export { linkAsSkillFile } from './skill-file.ts'
 export { type SkillSource, SOURCE_LIMITS, type SourceFolder, type SourceResult } from './source.ts'
 export { createStandardSources } from './standard.ts'
 export type { SourceChange } from './watch/changes.ts'

@@ -1,5 +1,5 @@
-import { closeSync, fstatSync, lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
-import { basename } from 'node:path'
+import { closeSync, fstatSync, lstatSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { basename, dirname, extname } from 'node:path'
 import { kindOf, openUnseen, readInto, codeOf } from '../../machine/files/index.ts'
 import { parseSkill } from '../format/index.ts'
 import { type Diagnostic, type InvalidSkill, SKILL_FILE, type SkillOrigin } from '../../kernel/index.ts'
@@ -23,16 +23,13 @@ export interface CandidateContext {
 
 /** A directory that may hold a skill. */
 export interface CandidateDirectory {
-  /** A real path. */
   readonly path: string
-  /** The last part of it. */
   readonly name: string
 }
 
 /** `absent`: the directory has no SKILL.md; `blocked`: it cannot be searched. */
 export type Candidate = Read | 'absent' | 'blocked'
 
-/** First size of the buffer. */
 const BUFFER_BYTES = 65_536
 
 const NO_NOTES: readonly Diagnostic[] = Object.freeze([])
@@ -241,4 +238,35 @@ function readBytes(fd: number, size: number, { buffer, maxFileBytes }: Candidate
     length += readInto(fd, larger.subarray(length), { position: length })
   }
   return length > maxFileBytes ? undefined : buffer.bytes.subarray(0, length)
+}
+
+/**
+ * The file that the SKILL.md of one directory (a real path) when it is a link; undefined when it is none. As where the directory around it
+ * is searched: a text (.md) below that one counts, with a warning, all else is an error. The user did not name that directory, so its other files
+ * (keys, settings) are not for reading. The reader of `linkedTo` opens it without following links.
+ */
+export function linkAsSkillFile(directory: string): { linkedTo?: string; finding: Diagnostic } | undefined {
+  const path = `${directory === '/' ? '' : directory}/${SKILL_FILE}`
+  if (!isLink(path)) return undefined
+  const root = dirname(directory)
+  try {
+    const real = realpathSync.native(path)
+    if (!isInside(real, root)) return { finding: linkOutside(path) }
+    if (extname(real) !== '.md' || !statSync(real).isFile()) {
+      return { finding: finding('link-outside', path, MESSAGES['link-not-markdown'](path, leadsTo(path))) }
+    }
+    return { linkedTo: real, finding: linkFollowed(path, real) }
+  } catch (error) {
+    const code = codeOf(error) === 'ENOENT' || codeOf(error) === 'ELOOP' ? 'skill-file-unreadable' : 'skill-file-kind'
+    return { finding: finding(code, path, MESSAGES['link-broken'].file(path, leadsTo(path), reasonOf(error))) }
+  }
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink()
+  } catch {
+    // Absent, or in a directory that is closed to us: the search says so.
+    return false
+  }
 }

@@ -11,7 +11,6 @@ export interface SourceResult {
   readonly treeDigests?: ReadonlyMap<string, string>
 }
 
-/** A directory that a source searches. */
 export interface SourceFolder {
   readonly path: string
   /** The real path of `path` must lie inside this directory, or it is neither searched nor watched. */
@@ -31,7 +30,6 @@ export interface SkillSource {
   discover(signal?: AbortSignal): Promise<SourceResult>
 }
 
-/** Limits of one folder that is searched. */
 export const SOURCE_LIMITS = {
   /** Levels below the root at which a SKILL.md is still found. */
   maxDepth: 8,

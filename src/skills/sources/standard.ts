@@ -4,7 +4,6 @@ import type { KeptSearches } from './found/kept-search.ts'
 import { createFolderSource, type FolderSourceOptions } from './folder.ts'
 import type { SkillSource } from './source.ts'
 
-/** A directory that the configuration names. */
 export interface NamedDirectory {
   readonly path: string
   readonly id?: string

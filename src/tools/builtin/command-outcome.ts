@@ -7,7 +7,6 @@ import { COMMANDS, failedBy, type Message } from '../messages.ts'
 import { describeSaved, type SavedOutput, savedRows } from '../saved-output.ts'
 import type { OwnedCommand } from './skill-commands.ts'
 
-/** A command that ended, with all that its outcome is made from. */
 interface EndedRun {
   readonly result: CommandResult
   readonly timeoutMs: number
@@ -18,7 +17,6 @@ interface EndedRun {
   readonly saved: readonly SavedOutput[]
 }
 
-/** For the model, the person and the ledger. */
 export function commandOutcome({ result, timeoutMs, limits, owned, findings, saved }: EndedRun): Outcome {
   const stdout = headOf(result.stdout, limits)
   const stderr = headOf(result.stderr, limits)
@@ -74,7 +72,6 @@ function dataOf(
 /** Source: contracts §3.2. */
 const CUT = '\n... (output truncated)'
 
-/** Which streams are longer than what the model sees. */
 export function cutStreams(result: CommandResult, limits: OutcomeLimits): { stdout: boolean; stderr: boolean } {
   return {
     stdout: result.stdoutTruncated || headOf(result.stdout, limits).isCut,

@@ -5,7 +5,6 @@ import type { CommandRequest } from '../../machine/sandbox/index.ts'
 import { COMMANDS, failedBy } from '../messages.ts'
 import { SANDBOX, WORKSPACE } from '../services.ts'
 
-/** The part of a command's request that says where it works. */
 export interface CommandPlace extends Pick<CommandRequest, 'workspace' | 'paths' | 'networkDomains'> {
   readonly type: 'place'
   /** Relative to `workspace`. */

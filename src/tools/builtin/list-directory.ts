@@ -60,10 +60,10 @@ async function list(at: OpenPath, offset: number, signal: AbortSignal): Promise<
 
 /** Like `toTruncation`, with an entry for a line. */
 function truncationOf(items: readonly Item[], entries: readonly Named[]): JsonObject {
-  const limits = { max_lines: MAX_SHOWN, max_bytes: MAX_BYTES }
   return {
     direction: 'head',
-    ...limits,
+    max_lines: MAX_SHOWN,
+    max_bytes: MAX_BYTES,
     original_lines: entries.length,
     kept_lines: items.length,
     full_output_path: null,

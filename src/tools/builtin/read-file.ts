@@ -36,7 +36,6 @@ async function read(at: OpenPath, range: Range, signal: AbortSignal): Promise<Ou
   return readRange(text, { ...range, answer: settings.answer })
 }
 
-/** A whole file of text. */
 export interface WholeText {
   readonly type: 'text'
   /** Without a byte order mark. */

@@ -28,14 +28,11 @@ import {
   type SkillVariables,
 } from './skill-variables.ts'
 
-/** A command with what it gets because it works for a skill. */
 export interface OwnedCommand {
   readonly type: 'owned'
   /** The address of the skill; absent: the command belongs to none, and gets nothing. */
   readonly address?: string
-  /** Made for this command. */
   readonly env: Readonly<Record<string, string>>
-  /** Findings to report at any rate. */
   readonly findings: readonly CommandFinding[]
   /** Variables that it did not get, once it ended. */
   readonly notGiven: (ended: EndedCommand) => readonly CommandFinding[]
@@ -43,7 +40,6 @@ export interface OwnedCommand {
   readonly skillDirectories: readonly SkillDirectory[]
 }
 
-/** For which skill a command runs, and what it is given for that. */
 export interface SkillCommands {
   readonly verdictsOf: SkillVariables['verdictsOf']
   /**
@@ -55,7 +51,6 @@ export interface SkillCommands {
 
 export const SKILL_COMMANDS = serviceKey<SkillCommands>('skillCommands')
 
-/** A command that runs for no skill. */
 export const NO_SKILLS: OwnedCommand = {
   type: 'owned',
   env: {},
@@ -67,9 +62,7 @@ export const NO_SKILLS: OwnedCommand = {
 export interface CommandServices {
   readonly sandbox: Sandbox
   readonly facts: Pick<TargetFacts, 'hasEnv' | 'network' | 'os' | 'skillsDirectory'>
-  /** The catalog of the agent at the moment. */
   readonly catalog: () => Catalog
-  /** Which skills were loaded in which session. */
   readonly stacks: SkillStacks
   readonly entries?: ((key: string) => SkillEntryValues | undefined) | undefined
   /** The limits of a command, for the hint that is shown before it is called. */

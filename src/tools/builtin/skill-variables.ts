@@ -22,7 +22,6 @@ export interface SkillEntryValues {
 }
 
 export interface VariableParts {
-  /** The catalog of the agent. */
   readonly catalog: Catalog
   readonly facts: Pick<TargetFacts, 'hasEnv'>
   /** By configuration key; asked only for copies that an agent is offered. */
@@ -33,7 +32,6 @@ export interface VariableParts {
   readonly onSecret?: (value: string) => void
 }
 
-/** Whether a configured variable is given to commands of the skill. */
 export interface VariableVerdict {
   readonly name: string
   /** The key of the entry that contains its value. */
@@ -46,16 +44,13 @@ export interface VariableVerdict {
   readonly key: string
 }
 
-/** A command that ended, as far as it says which variables it lacked. */
 export interface EndedCommand extends Pick<CommandRun, 'command' | 'result'> {
-  /** True when other findings explain its failure. */
   readonly isExplained: boolean
 }
 
 export interface SkillVariables {
   /** The variables that are configured for this skill. No value is read. */
   verdictsOf(skill: Skill): readonly VariableVerdict[]
-  /** The variables that a command of the skill gets. */
   valuesFor(skill: Skill, signal: AbortSignal): Promise<Readonly<Record<string, string>>>
   /** Variables that a command of the skill, or of none, did not get: those refused, and those that may be why it failed. */
   notGiven(ended: EndedCommand, skill: Skill | undefined, loaded: readonly Skill[]): readonly CommandFinding[]
@@ -138,7 +133,6 @@ export function createSkillVariables(parts: VariableParts): SkillVariables {
     return isGiven ? undefined : missing(name, skill, setting)
   }
 
-  /** For a variable that nothing gives to commands of the skill. */
   function missing(name: string, skill: Skill, setting: string): CommandFinding {
     const own = catalog.callName(skill)
     if (!declaredVariables(skill).includes(name))
@@ -158,7 +152,6 @@ export function createSkillVariables(parts: VariableParts): SkillVariables {
     return finding(name, 'no configuration sets it.', `Set ${setting} in nexus.yaml.`)
   }
 
-  /** For a command that ran for no skill. */
   function findingForNone(name: string, loaded: readonly Skill[]): CommandFinding | undefined {
     if (facts.hasEnv(name)) return undefined
     const owner = [...loaded, ...catalog.skills].find((skill) => givenTo(skill).includes(name))

@@ -1,7 +1,6 @@
 import { type JsonObject, type Services, serviceKey, succeeded, type Tool } from '../../kernel/index.ts'
 import { defineTool } from '../define.ts'
 
-/** Facts that an agent may know of itself. */
 export interface AgentStatus extends JsonObject {
   readonly agent: string
   /** Null outside a session. */

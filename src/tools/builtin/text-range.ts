@@ -4,7 +4,6 @@ import { type Head, headOf, type OutcomeLimits, toTruncation } from '../bound.ts
 import { failedBy, hiddenNote, READS } from '../messages.ts'
 import type { RedactText } from '../services.ts'
 
-/** The arguments for a range. */
 export const RANGE = {
   offset: { type: 'integer', minimum: 1, description: 'First line to read, from 1' },
   limit: { type: 'integer', minimum: 1, description: 'Most lines to read' },
@@ -13,7 +12,6 @@ export const RANGE = {
 /** With room for the line that says where to read on. */
 export const ANSWER: OutcomeLimits = { maxLines: 1900, maxBytes: 50_000 }
 
-/** A text that was read. */
 export interface TextRead {
   readonly path: string
   readonly content: string
@@ -25,7 +23,6 @@ export interface TextRead {
   readonly absolute?: string
 }
 
-/** Which lines, in which limits. */
 export interface Range {
   readonly offset: number
   readonly limit: number

@@ -21,7 +21,6 @@ export function toModelText(outcome: Outcome): string {
   return orNone(withData(outcome.text, outcome.data, outcome.path))
 }
 
-/** A text that shows nothing says so. */
 export function orNone(text: string): string {
   return text.trim() === '' ? '(no output)' : text
 }

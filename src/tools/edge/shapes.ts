@@ -14,7 +14,6 @@ import { isAbsolute, relative, sep } from 'node:path'
 /** Seed 000's result of a tool: exactly one of the two. */
 export type OutputOrError = { readonly output: string } | { readonly error: string }
 
-/** Seed 002's result of a tool. */
 export interface SuccessOutputError {
   readonly success: boolean
   readonly output: string
@@ -34,7 +33,6 @@ export interface StatusResult {
   }
 }
 
-/** An outcome in the form of seed 000. */
 export function toOutputOrError(outcome: Outcome): OutputOrError {
   return outcome.type === 'failed' ? { error: toErrorText(outcome) } : { output: toModelText(outcome) }
 }
@@ -122,7 +120,6 @@ export interface Envelope {
   readonly status: 'success' | 'partial' | 'error'
   readonly data: JsonObject
   readonly text: string
-  /** Only when `status` is `error`. */
   readonly error?: { readonly code: FailureCode; readonly message: string }
   readonly stats: { readonly time_ms: number; readonly [name: string]: number | string }
   readonly context: { readonly cwd: string; readonly params_input: JsonObject; readonly path_resolved?: string }
@@ -133,13 +130,11 @@ export interface EnvelopeOptions {
   readonly timeMs: number
   /** Relative to the project root; normally `.`. */
   readonly cwd: string
-  /** The arguments as they were given. */
   readonly input: JsonObject
   /** Absolute project root; `path_resolved` is relative to it. Without it an absolute path is left out. */
   readonly root?: string
 }
 
-/** An outcome as the envelope. Pure. */
 export function toEnvelope(outcome: Outcome, { timeMs, cwd, input, root }: EnvelopeOptions): Envelope {
   const path = outcome.path === undefined ? undefined : toRelative(outcome.path, root)
   const shared = {

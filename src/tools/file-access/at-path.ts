@@ -17,12 +17,10 @@ import { PATHS, type Refused } from './messages.ts'
 import { FILES, type FileSettings, SANDBOX, WORKSPACE } from '../services.ts'
 import { givenPath, type Reached, reach } from './reach.ts'
 
-/** A path in an open directory. */
 export interface OpenPath {
   readonly tree: Tree
   /** Relative to the tree; `''` is its root. */
   readonly path: string
-  /** The text that the model gave. */
   readonly given: string
   /** Relative to the workspace when it is in it, else absolute. */
   readonly name: string
@@ -31,7 +29,6 @@ export interface OpenPath {
   readonly settings: FileSettings
 }
 
-/** One use of a path. */
 export interface PathUse {
   readonly given: string
   readonly context: Pick<ToolContext, 'limits' | 'signal'>
@@ -40,7 +37,6 @@ export interface PathUse {
   readonly isDirectory?: boolean
 }
 
-/** How each file tool uses the path in its arguments. */
 const USES = {
   read_file: {},
   write_file: { isWrite: true },
@@ -53,7 +49,6 @@ export function isFileTool(tool: string): tool is FileTool {
   return Object.hasOwn(USES, tool)
 }
 
-/** Runs a file tool's step at the path in its arguments. */
 export function pathUse(tool: FileTool, { path = '.' }: JsonObject, context: PathUse['context']): PathUse {
   return { ...USES[tool], given: String(path), context }
 }

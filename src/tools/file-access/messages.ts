@@ -9,7 +9,7 @@ export interface Refused {
   readonly fix?: string
 }
 
-const refused = (why: string, fix?: string): Refused => ({ type: 'refused', why, ...(fix !== undefined && { fix }) })
+const refused = (why: string, fix?: string): Refused => ({ type: 'refused', why, fix })
 const listed = (paths: readonly string[]): string => paths.map(toSafeLine).join(', ')
 
 /** Sentences about a path that a model gave. Texts without a fix, and the first words of the others: contracts §1.6, §1.8, §3.2. */

@@ -16,7 +16,6 @@ export interface Reached {
   readonly isInWorkspace: boolean
 }
 
-/** The limits of the call that asks for a path. */
 export interface Asking {
   readonly workspace: string
   /** Without `readPaths` the workspace is allowed, and nothing else. */
@@ -56,7 +55,6 @@ function searchRoots(work: Whole | undefined, readPaths: readonly string[]): rea
   return [work, ...others.map(wholeOf)].filter((each) => each !== undefined)
 }
 
-/** The reason why a path is closed to every agent. */
 function closedReason(real: string, privatePaths: readonly string[]): Refused | undefined {
   if (KERNEL.some((place) => holdsPath(place, real))) return PATHS.kernel()
   return KEYS.test(real) || privatePaths.some((place) => holdsPath(place, real)) ? PATHS.private() : undefined
@@ -94,7 +92,6 @@ function realPath(path: string): string | undefined {
   }
 }
 
-/** Directories that texts are relative to. */
 export interface Bases {
   /** Absolute. */
   readonly workspace: string
@@ -102,7 +99,6 @@ export interface Bases {
   readonly home?: string | undefined
 }
 
-/** The longest path that a system opens. */
 const MAX_BYTES = 4_096
 const URL_START = /^[a-z][a-z0-9+.-]*:\/\//i
 const DRIVE = /^[a-z]:[\\/]/i

@@ -10,13 +10,11 @@ export interface Page {
   /** Without parameters, in lower case; `text/plain` where the server names none. */
   readonly contentType: string
   readonly text: string
-  /** Bytes of the body that were read. */
   readonly bytes: number
   /** The body or its text was longer than what is read. */
   readonly isCut: boolean
 }
 
-/** A response that is not text. */
 export interface Binary {
   readonly type: 'binary'
   readonly contentType: string
@@ -96,7 +94,6 @@ function decoderFor(label: string): TextDecoder {
 
 /** Characters that are converted at once: at most some 0.4 s of work, whatever they are. */
 const PART_CHARS = 256 * 1024
-/** Text beyond this is left out. */
 const MAX_TEXT_CHARS = 2 * 1024 * 1024
 
 export interface PageText {

@@ -2,7 +2,6 @@
 import { isJsonObject, type JsonValue } from '../../kernel/index.ts'
 import type { NetRequest } from '../../machine/net/index.ts'
 
-/** The service that answers web_search. */
 export interface SearchSettings {
   readonly provider: 'brave' | 'searxng'
   /** With searxng its address, which may be private; with brave another address of the same interface. */
@@ -13,7 +12,6 @@ export interface SearchSettings {
   readonly maxResults?: number
 }
 
-/** Texts as the service gives them. */
 export interface SearchResult {
   readonly title: string
   readonly url: string
@@ -26,7 +24,6 @@ export interface Asked {
 }
 
 interface Provider {
-  /** Where it is, unless the settings say otherwise. */
   readonly url: string | undefined
   readonly request: (at: URL, asked: Asked, key: string | undefined) => Pick<NetRequest, 'url' | 'headers'>
   /** The list of results in its answer, and what each has besides `title` and `url`. */

@@ -6,7 +6,6 @@ import { type Entry, fit, type Fitted } from './ladder.ts'
 import { countPoints, estimateTokens, firstPoints, measure, shownName, shownText } from '../shown-text.ts'
 import { type IndexStyle, type Style, STYLES } from './styles.ts'
 
-/** How the index is written. */
 export interface IndexOptions {
   /** Default `markdown`. */
   readonly style?: IndexStyle

@@ -65,7 +65,6 @@ const list: Style = {
 
 const names: Style = { ...list, showsDescriptions: false }
 
-/** Every style by its name. */
 export const STYLES: Readonly<Record<IndexStyle, Style>> = { markdown, xml, list, names }
 
 /** No text can open or close a tag. Quotes stay: outside XML there is no attribute to leave, and prose is full of them. */

@@ -5,7 +5,6 @@ import { finding } from '../codes.ts'
 import { inByteOrder } from '../source.ts'
 import { MESSAGES } from '../messages.ts'
 
-/** A path and the words about it. */
 export interface Words {
   readonly path: string
   readonly message: string
@@ -43,7 +42,6 @@ export function singleFiles(root: string, entries: readonly Dirent[], maxBytes: 
     .map((path) => ({ path, ...MESSAGES['skill-single-file'](path) }))
 }
 
-/** Archives in a directory of skills. */
 export function archives(root: string, entries: readonly Dirent[]): readonly Words[] {
   return namesOf(entries, ARCHIVE)
     .slice(0, MAX_HINTS)

@@ -11,7 +11,6 @@ import {
   withoutPrototype,
 } from '../../../kernel/index.ts'
 
-/** Where searches are kept, and for whom. */
 export interface KeptSearches {
   /** From `keptPlace`: only this user can write there. */
   readonly directory: string
@@ -113,7 +112,6 @@ function bare(value: unknown): void {
   }
 }
 
-/** False for what no reader makes. */
 function isRow(row: unknown): row is Row {
   if (!isJsonObject(row) || !isJsonObject(row['read']) || typeof row['changedMs'] !== 'number') return false
   const { read } = row

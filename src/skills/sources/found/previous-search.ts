@@ -5,7 +5,6 @@ import { type KeptSearches, loadSearch, saveSearch } from './kept-search.ts'
 
 export type Read = Skill | InvalidSkill
 
-/** True for a skill that loads. */
 export function isSkill(read: Read | string): read is Skill {
   return typeof read === 'object' && 'stamp' in read
 }

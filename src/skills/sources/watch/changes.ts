@@ -9,14 +9,12 @@ export interface SourceChange {
 
 export interface ChangesOptions {
   readonly debounceMs: number
-  /** Waiting for quiet keeps the process alive. */
   readonly keepAlive: boolean
   readonly signal: AbortSignal
   /** Called once for all that changed until it was quiet, never after `signal` aborted. */
   readonly deliver: (change: SourceChange) => void
 }
 
-/** Gathers what changes until it is quiet. */
 export interface Changes {
   note(directory: string): void
   noteAll(): void
