@@ -4,7 +4,7 @@ import type { Frontmatter, KeyPath, KeyPlace, Position, Written } from './front.
 import { fillInKey, type FrontText, renameKey } from './front-edits.ts'
 import type { Report } from './report.ts'
 import { placeOf } from './text.ts'
-import { hasKind, isFatal, readYaml, type YamlRead } from './yaml/read.ts'
+import { isFatal, isSyntax, readYaml, type YamlRead } from './yaml/read.ts'
 import type { Repaired } from './yaml/entries.ts'
 import { repairYaml } from './yaml/repair.ts'
 import { keyText, readYamlFast } from '../../yaml/index.ts'
@@ -138,7 +138,7 @@ export interface Lenient extends Repaired {
 export function readLeniently(yaml: string): Lenient {
   const read = readYaml(yaml)
   const isHopeless = read.problems.some(
-    (problem) => problem.code === 'yaml-too-complex' || hasKind(problem, ['conflict']),
+    (problem) => problem.code === 'yaml-too-complex' || isSyntax(problem, 'conflict'),
   )
   const repaired = isHopeless || !read.problems.some(isFatal) ? { text: yaml, repairs: [] } : repairYaml(yaml)
   return { ...repaired, read: repaired.repairs.length > 0 ? readYaml(repaired.text) : read }

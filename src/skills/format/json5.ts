@@ -8,40 +8,6 @@ export type Json5Text =
   /** A key that one mapping has twice: which of its values was meant is not known. */
   | { readonly twice: string }
   | { readonly fault: string }
-  | { readonly brackets: WrongBracket }
-
-/** A bracket that closes one of the other kind. */
-export interface WrongBracket {
-  /** The one that closes, and where it is. */
-  readonly sign: string
-  readonly at: number
-  /** The one that it closes, or none. */
-  readonly opener: string | undefined
-  /** The one that is right here; it replaces the wrong one where the text has too many of that, else it is missing before it. */
-  readonly closer: string
-  readonly isExtra: boolean
-}
-
-const MAX_SEARCHED_CHARS = 5_000
-const CLOSERS: Readonly<Record<string, string>> = { '{': '}', '[': ']' }
-
-/** The first bracket that closes one of the other kind, or none. What is no bracket is skipped. */
-export function wrongBracket(
-  pieces: readonly { readonly sign: string; readonly at: number }[],
-): WrongBracket | undefined {
-  const open: string[] = []
-  for (const { sign, at } of pieces) {
-    if (CLOSERS[sign] !== undefined) open.push(sign)
-    else if (sign === '}' || sign === ']') {
-      const opener = open.pop()
-      const closer = CLOSERS[opener ?? ''] ?? ''
-      if (closer === sign) continue
-      const count = (wanted: string): number => pieces.filter((piece) => piece.sign === wanted).length
-      return { sign, at, opener, closer, isExtra: count(sign) > count(sign === '}' ? '{' : '[') }
-    }
-  }
-  return undefined
-}
 
 /** Reads a text that begins with a brace; undefined for others. Never throws, and prints nothing. */
 export function readJson5(text: string): Json5Text | undefined {
@@ -51,10 +17,6 @@ export function readJson5(text: string): Json5Text | undefined {
     const twice = keyGivenTwice(text)
     return twice === undefined ? { value } : { twice }
   } catch (error) {
-    // Where a quote stays open, the pattern takes quadratic time.
-    const searched = text.length > MAX_SEARCHED_CHARS ? '' : text
-    const wrong = wrongBracket([...searched.matchAll(PIECES)].map(({ 0: sign, index }) => ({ sign, at: index })))
-    if (wrong !== undefined) return { brackets: wrong }
     const fault = toSafeLine(error instanceof Error ? error.message : String(error))
     return { fault: fault.replace(/^JSON5: /, '').slice(0, 120) }
   }

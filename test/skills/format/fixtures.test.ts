@@ -44,7 +44,7 @@ const EXPECTED: Readonly<Record<string, { name?: string; description?: string; f
   'one-line-json5': { name: 'one-line-json5', description: 'Speaks text aloud.', found: [] },
   plain: { name: 'plain', description: 'Renames photos by their date. Use when asked to sort photos.', found: [] },
   'prototype-keys': { name: 'prototype-keys', description: 'Holds odd keys.', found: [] },
-  tabs: { found: ['error yaml-invalid 5:1', 'error yaml-invalid 6:1'] },
+  tabs: { found: ['error yaml-invalid 5:1'] },
   unterminated: { found: ['error frontmatter-unterminated 1:1'] },
 }
 

@@ -85,22 +85,10 @@ const LONG = 'a longer text that goes on '.repeat(10).trim()
 
 /** A long value, and what its fix says to type. */
 const FIXED: readonly (readonly [value: string, fix: RegExp, typed: (value: string) => string])[] = [
-  [
-    `Use when: ${LONG}`,
-    /^Put a single quote ' before the value and another at the end of the line\.$/,
-    (value) => `'${value}'`,
-  ],
-  [`Use when: it's ${LONG}`, /Write each ' between them as ''\.$/, (value) => `'${value.replaceAll("'", "''")}'`],
-  [
-    `Use when:\n  ${LONG}`,
-    /^Put a single quote ' before the value, and another at the end of its last line\.$/,
-    (value) => `'${value}'`,
-  ],
-  [
-    `>- x\n  Use when: ${LONG}`,
-    /^Put a single quote ' in place of >-|^Put a single quote ' before the value/,
-    (value) => `'${value}'`,
-  ],
+  [`Use when: ${LONG}`, /^Put single quotes around the value/, (value) => `'${value}'`],
+  [`Use when: it's ${LONG}`, /write each ' in it twice\.$/, (value) => `'${value.replaceAll("'", "''")}'`],
+  [`Use when:\n  ${LONG}`, /^Put single quotes around the value/, (value) => `'${value}'`],
+  [`>- x\n  Use when: ${LONG}`, /^Put single quotes around the value/, (value) => `'${value}'`],
 ]
 
 for (const [value, pattern, typed] of FIXED) {
@@ -118,7 +106,7 @@ for (const [value, pattern, typed] of FIXED) {
 test('the fix of a long line without its colon is no cut line', () => {
   const broken = {
     [`description ${LONG}`]: 'Write: description: <the text of the line>',
-    [`description:${LONG}`]: 'Write a space after "description:".',
+    [`description:${LONG}`]: 'Write: description: <the text of the line>',
     [`description = ${LONG}`]: 'Write: description: <the text of the line>',
     [`description\uff1a${LONG}`]: 'Write: description: <the text of the line>',
   }
@@ -134,7 +122,7 @@ const FIXES: Readonly<Record<string, RegExp>> = {
   'disable-model-invocation: @true': /^Correct the value, or put quotes around all of it if it is text\.$/,
   'disable-model-invocation: true: x': /^Correct the value, or/,
   'metadata: &m {"a": 1}': /^Remove &m/,
-  'metadata: {"openclaw": {"emoji": "x" "requires": {"bins": ["zz"]}}}': /^Write a comma after the "/,
+  'metadata: {"openclaw": {"emoji": "x" "requires": {"bins": ["zz"]}}}': /^Correct the value, or/,
   'metadata: {"openclaw": {emoji: x requires: {bins: [zz]}}}': /^Check the text before this place/,
   'metadata: @x': /^Correct the value, or/,
   'metadata:\n  requires: bins: a': /^Correct the value, or/,

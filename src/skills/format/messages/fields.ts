@@ -1,27 +1,22 @@
 import type { Form } from '../fields/table.ts'
 import { shown, type Words, write, refused, refusedByOpenclaw, warning } from './words.ts'
-import { bracketWords, type Brackets } from './yaml.ts'
 
 function writeKey(line: string, isThere: boolean): string {
   return isThere ? write(line) : `Add a line below the opening ---: ${line}`
 }
 
-type NotMapping =
-  | { readonly fault: string }
-  | { readonly brackets: Brackets }
-  | { readonly kind: 'a list' | 'text' | 'one value' }
+type NotMapping = { readonly fault: string } | { readonly kind: 'a list' | 'text' | 'one value' }
 
 function notMapping(key: string, why: NotMapping): Words {
-  if ('kind' in why)
-    return [
-      `${key} is ${why.kind}, not keys with values, so Nexus does not use it.`,
-      'Write the keys below metadata:, indented by two spaces.',
-    ]
-  const [reason, fix] =
-    'brackets' in why
-      ? bracketWords(why.brackets)
-      : [why.fault, 'Correct the JSON, or write its keys as YAML, one a line.']
-  return [`${key} is not valid JSON, so Nexus does not use it: ${reason}`, fix]
+  return 'kind' in why
+    ? [
+        `${key} is ${why.kind}, not keys with values, so Nexus does not use it.`,
+        'Write the keys below metadata:, indented by two spaces.',
+      ]
+    : [
+        `${key} is not valid JSON, so Nexus does not use it: ${why.fault}`,
+        'Correct the JSON, or write its keys as YAML, one a line.',
+      ]
 }
 
 const FORM = (key: string, { wanted, example }: Pick<Form, 'wanted' | 'example'>): Words => [

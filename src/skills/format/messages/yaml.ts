@@ -1,117 +1,50 @@
-import type { WrongBracket } from '../json5.ts'
 import { shown, type Words, write, error, refused, warning } from './words.ts'
-
-/** A fault of the syntax. */
-export type SyntaxFault =
-  | { readonly kind: 'quote'; readonly quote: string }
-  | { readonly kind: 'bracket'; readonly opener: string; readonly closer: string; readonly isOpen: boolean }
-  /** The sign with which the value begins, after which YAML ends it, or after which a comma is missing. */
-  | { readonly kind: 'begins' | 'follows' | 'comma'; readonly sign: string }
-  | ({ readonly kind: 'brackets' } & Brackets)
-  | { readonly kind: 'separators' | 'indent' | 'tab' | 'escape' | 'colon' | 'list-on-line' | 'header' | 'value' }
-  /** A line that is not `key: value`; with the line to type when it is near to one. */
-  | { readonly kind: 'line'; readonly right?: string; readonly isText?: boolean; readonly isBelowEmpty?: boolean }
-  | { readonly kind: 'colon-space'; readonly key: string }
-  | { readonly kind: 'conflict' }
-  /** In the words of the YAML library. */
-  | { readonly kind: 'other'; readonly message: string }
-
-/** A closing bracket, and the one that it closes. */
-export type Brackets = Pick<WrongBracket, 'sign' | 'opener' | 'closer' | 'isExtra'>
-
-/** Of a closing bracket that does not fit: the cause, and one next step. */
-export function bracketWords({ sign, opener, closer, isExtra }: Brackets): readonly [message: string, fix: string] {
-  if (opener === undefined) return [`The ${sign} closes no bracket.`, `Remove the ${sign}.`]
-  return [
-    `The brackets do not match: ${opener} is closed by ${sign}.`,
-    isExtra ? `Write ${closer} in place of the ${sign}.` : `Write ${closer} before the ${sign}.`,
-  ]
-}
 
 const QUOTE_IT = 'Correct the value, or put quotes around all of it if it is text.'
 
-function syntaxWords(fault: SyntaxFault): readonly [message: string, fix: string] {
-  switch (fault.kind) {
-    case 'quote':
-      return [`The closing ${fault.quote} is missing.`, `Write ${fault.quote} at the end of the value, too.`]
-    case 'bracket':
-      return fault.isOpen
-        ? [`The ${fault.opener} is not closed.`, `Write the missing ${fault.closer}, probably at the end of the value.`]
-        : [
-            `The closing ${fault.closer} is not indented.`,
-            `Indent every line between ${fault.opener} and ${fault.closer} by two spaces, the ${fault.closer} too.`,
-          ]
-    case 'brackets':
-      return bracketWords(fault)
-    case 'separators':
-      return [
-        'A comma, a colon or a quote is missing or too many between brackets.',
-        'Check the text before this place, or write one key a line without brackets.',
-      ]
-    case 'comma':
-      return [`A comma is missing after the ${fault.sign}.`, `Write a comma after the ${fault.sign}.`]
-    case 'line':
-      if (fault.right !== undefined) return ['The line is not "key: value".', write(fault.right)]
-      if (fault.isBelowEmpty === true)
-        return ['The value of the key above is not indented.', 'Indent the line by two spaces.']
-      return fault.isText === true
-        ? [
-            'The line is not "key: value". It resembles instructions, so the closing --- is probably missing.',
-            'Write a line with only --- below the last key, above the instructions.',
-          ]
-        : [
-            'The line is not "key: value".',
-            'Indent it by two spaces when it belongs to the value above. Otherwise write "key: value", with a space after the colon.',
-          ]
-    case 'colon-space':
-      return [`No space follows the colon of ${fault.key}.`, `Write a space after "${fault.key}:".`]
-    case 'conflict':
-      return [
-        'The lines from here to >>>>>>> are an unresolved merge conflict.',
-        'Keep one of the two versions, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>.',
-      ]
-    case 'indent':
-      return [
-        'The line does not have the indentation of the lines that it belongs to.',
-        'Give all keys of one mapping, and all entries of one list, the same number of spaces.',
-      ]
-    case 'tab':
-      return ['The line is indented with a tab.', 'Indent with spaces.']
-    case 'escape':
-      return [
-        'Double quotes contain a backslash that YAML does not know.',
-        "Use single quotes, '…', or write two backslashes for one.",
-      ]
-    case 'colon':
-      return ['A value without quotes contains ": ".', QUOTE_IT]
-    case 'list-on-line':
-      return ['A list begins on the line of its key.', 'Write each entry below the key, as "- entry".']
-    case 'header':
-      return ['Text follows | or > on its line.', 'Begin the text on the next line, indented by two spaces.']
-    case 'begins':
-      return [`A value without quotes begins with ${fault.sign}, which is syntax in YAML.`, QUOTE_IT]
-    case 'follows':
-      return [`Text follows a ${fault.sign} that ends the value in YAML.`, QUOTE_IT]
-    case 'value':
-      return ['A value without quotes contains a character that is syntax in YAML.', QUOTE_IT]
-    case 'other':
-      return [`The YAML is not valid: ${fault.message}.`, QUOTE_IT]
-  }
+/** What is wrong with the syntax. No file of the corpus has such a fault, so each kind has one sentence and one fix. */
+const SYNTAX = {
+  quote: ['A closing quote is missing.', 'Write the quote at the end of the value, too.'],
+  bracket: ['A bracket is not closed.', 'Write the missing ] or }, probably at the end of the value.'],
+  separators: [
+    'A comma, a colon, a quote or a bracket is missing or too many between brackets.',
+    'Check the text before this place, or write one key a line without brackets.',
+  ],
+  line: [
+    'The line is not "key: value".',
+    'Indent it by two spaces when it belongs to the value above. Otherwise write "key: value", with a space after the colon.',
+  ],
+  end: [
+    'The line is not "key: value". It resembles instructions, so the closing --- is probably missing.',
+    'Write a line with only --- below the last key, above the instructions.',
+  ],
+  conflict: [
+    'The lines from here to >>>>>>> are an unresolved merge conflict.',
+    'Keep one of the two versions, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>.',
+  ],
+  indent: [
+    'The line does not have the indentation of the lines that it belongs to.',
+    'Give all keys of one mapping, and all entries of one list, the same number of spaces.',
+  ],
+  tab: ['The line is indented with a tab.', 'Indent with spaces.'],
+  escape: [
+    'Double quotes contain a backslash that YAML does not know.',
+    "Use single quotes, '…', or write two backslashes for one.",
+  ],
+  colon: ['A value without quotes contains ": ".', QUOTE_IT],
+  value: ['The value contains a sign that is syntax in YAML at its place.', QUOTE_IT],
+} as const satisfies Record<string, Words>
+
+/** `key` has the line to type, and `other` is in the words of the YAML library. */
+export type SyntaxKind = keyof typeof SYNTAX | 'key' | 'other'
+
+function syntaxWords(kind: SyntaxKind, detail = ''): Words {
+  if (kind === 'key') return ['The line is not "key: value".', write(detail)]
+  return kind === 'other' ? [`The YAML is not valid: ${detail}.`, QUOTE_IT] : SYNTAX[kind]
 }
 
-/** How to write a value as it was read: the whole line, or what to type where. */
-export type RepairFix =
-  | { readonly line: string }
-  | { readonly span: 'line' | 'lines'; readonly hasQuote: boolean; readonly header?: string }
-  | { readonly span: 'keys' }
-
-function repairFix(fix: RepairFix): string {
-  if ('line' in fix) return write(fix.line)
-  if (fix.span === 'keys') return 'Write the keys as YAML, one a line, without comments of JSON.'
-  const twice = fix.hasQuote ? " Write each ' between them as ''." : ''
-  if (fix.span === 'line') return `Put a single quote ' before the value and another at the end of the line.${twice}`
-  const begin = fix.header === undefined ? 'before the value' : `in place of ${fix.header}`
-  return `Put a single quote ' ${begin}, and another at the end of its last line.${twice}`
+function quoteFix(line: string | undefined): string {
+  return line === undefined ? "Put single quotes around the value, and write each ' in it twice." : write(line)
 }
 
 /** About the syntax of the frontmatter. */
@@ -125,9 +58,10 @@ export const YAML_FINDINGS = {
     'Write one "key: value" a line.',
   ]),
   'yaml-invalid': error(syntaxWords),
-  'yaml-repaired': refused((key: string, reason: string, fix: RepairFix): Words => [
+  /** `right` is the whole line with quotes; absent where it is long, or one of several. */
+  'yaml-repaired': refused((key: string, reason: string, right: { readonly line?: string } | 'json'): Words => [
     `Nexus read the value of ${key} as plain text. ${reason}`,
-    repairFix(fix),
+    right === 'json' ? 'Write the keys as YAML, one a line, without comments of JSON.' : quoteFix(right.line),
   ]),
   'quoted-unindented': refused((key: string): Words => [
     `The quoted value of ${key} continues at the start of a line. Nexus read it to its closing quote.`,

@@ -1,12 +1,12 @@
-import type { CST, ParsedNode, YAMLError } from 'yaml'
+import type { ParsedNode } from 'yaml'
 import { readYamlFully, readYamlTree, type YamlFault, type YamlLimits } from '../../../yaml/index.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import { FORMAT_CODES, found } from '../messages/messages.ts'
-import type { SyntaxFault } from '../messages/yaml.ts'
+import type { SyntaxKind } from '../messages/yaml.ts'
 import type { YamlProblem } from '../report.ts'
 import { oddBlanks } from './blanks.ts'
 import { commentKeys, writtenText } from './values.ts'
-import { bracketProblem, problemOf } from './faults.ts'
+import { problemOf } from './faults.ts'
 
 /** A YAML text, read strictly. `root` is undefined when a problem forbids its use, null when the text is empty. */
 export interface YamlRead {
@@ -39,13 +39,16 @@ const UNITS: Readonly<Record<keyof YamlLimits, string>> = {
 export function readYaml(text: string): YamlRead {
   const conflict = text.search(CONFLICT.begin)
   if (conflict >= 0 && CONFLICT.middle.test(text.slice(conflict))) {
-    const problem = { ...found('yaml-invalid', { kind: 'conflict' }), offset: conflict }
+    const problem = { ...found('yaml-invalid', 'conflict'), offset: conflict }
     return { root: undefined, problems: [problem] }
   }
   const { root, faults, tokens } = readYamlFully(text, LIMITS)
-  const errors = faults.flatMap((fault) => (fault.kind === 'syntax' ? [fault.error] : []))
-  const problems = faults.flatMap((fault) => (fault.kind === 'syntax' ? [] : [asProblem(fault)]))
-  if (errors.length > 0) problems.push(...explained(errors, { text, tokens }))
+  // What follows the first error of the syntax mostly follows from it.
+  const first = faults.find(({ kind }) => kind === 'syntax')
+  const problems = faults.flatMap((fault) => {
+    if (fault.kind !== 'syntax') return [asProblem(fault)]
+    return fault === first ? [problemOf(fault.error, { text, tokens })] : []
+  })
   if (root === undefined) return { root, problems }
   const comments = commentKeys(root)
   const all = [...problems, ...comments, ...oddBlanks(root, text)]
@@ -83,40 +86,7 @@ export function readSyntax(text: string): ParsedNode | null | undefined {
   return document === undefined || document.errors.length > 0 ? undefined : document.contents
 }
 
-/** More than are ever listed; explaining one looks at the text again. */
-const MAX_EXPLAINED = 50
-
-function explained(
-  errors: readonly YAMLError[],
-  source: { readonly text: string; readonly tokens: readonly CST.Token[] },
-): YamlProblem[] {
-  const wrong = bracketProblem(source.text)
-  if (wrong !== undefined) return [wrong]
-  const first = errors.slice(0, MAX_EXPLAINED).map((error) => problemOf(error, source))
-  const others = errors.slice(MAX_EXPLAINED).map(({ message, pos: [offset] }) => ({
-    ...found('yaml-invalid', { kind: 'other', message }),
-    offset,
-  }))
-  return [...onceALine(first, source.text), ...others]
-}
-
-/** The library often reports one cause twice; a missing comma also as what it makes of the rest of the line. */
-function onceALine(problems: readonly YamlProblem[], text: string): YamlProblem[] {
-  const reported = new Set<string>()
-  const lineOf = ({ offset }: YamlProblem): number => text.lastIndexOf('\n', offset - 1)
-  const commas = new Map<number, YamlProblem>()
-  for (const problem of problems)
-    if (hasKind(problem, ['comma']) && !commas.has(lineOf(problem))) commas.set(lineOf(problem), problem)
-  return problems.filter((problem) => {
-    const comma = commas.get(lineOf(problem))
-    if (comma && comma !== problem && hasKind(problem, ['comma', 'separators', 'other'])) return false
-    const key = `${lineOf(problem)} ${JSON.stringify(problem.facts)}`
-    return reported.size < reported.add(key).size
-  })
-}
-
-/** True for a problem with the syntax of one of these kinds. */
-export function hasKind({ code, facts }: YamlProblem, kinds: readonly SyntaxFault['kind'][]): boolean {
-  const [fault] = facts as readonly unknown[]
-  return code === 'yaml-invalid' && kinds.includes((fault as SyntaxFault).kind)
+/** True for a problem with the syntax of that kind. */
+export function isSyntax({ code, facts }: YamlProblem, kind: SyntaxKind): boolean {
+  return code === 'yaml-invalid' && facts[0] === kind
 }

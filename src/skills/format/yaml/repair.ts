@@ -1,12 +1,11 @@
 import { closingQuote } from '../../../yaml/index.ts'
 import { parseJson5 } from '../json5.ts'
 import { found, wordsOf } from '../messages/messages.ts'
-import type { RepairFix } from '../messages/yaml.ts'
 import { toJson } from '../write/emit.ts'
 import { type Entry, lineEdit, type Repair, type Repaired, topLevelEntries } from './entries.ts'
 import { isMeantAsText, namesIn, type Subject } from './meant-as-text.ts'
 import { FLAGS } from './prose.ts'
-import { hasKind, isFatal, readYaml } from './read.ts'
+import { isFatal, isSyntax, readYaml } from './read.ts'
 
 /** Values that may fail alone; everything else is a plain scalar without surprises and need not be parsed apart. */
 const SUSPICIOUS = /^[[\]{},&*!|>%@`"'?#-]|:(?:\s|$)|\t/
@@ -53,14 +52,11 @@ export function repairYaml(given: string): Repaired {
     const upTo = alone.slice(0, problem.offset)
     const place = { line: line + upTo.split('\n').length, column: upTo.length - upTo.lastIndexOf('\n') }
     const [reason] = wordsOf(problem)
-    const { fix, isJson } = value
-    const edit = isJson ? undefined : lineEdit(before, line, value.lines.map(inDoubleQuotes))
-    repairs.push({
-      key,
-      ...place,
-      edit,
-      found: found('yaml-repaired', key, isJson ? 'Its JSON is not YAML.' : reason, fix),
-    })
+    const edit = value.isJson ? undefined : lineEdit(before, line, value.lines.map(inDoubleQuotes))
+    const words = value.isJson
+      ? found('yaml-repaired', key, 'Its JSON is not YAML.', 'json')
+      : found('yaml-repaired', key, reason, wholeLine(subject))
+    repairs.push({ key, ...place, edit, found: words })
   }
   return { text: lines.join('\n'), repairs }
 }
@@ -86,10 +82,9 @@ function indentQuoted(lines: string[]): Repair[] {
   return repairs
 }
 
-/** The lines in place of those of an entry, and what to type. */
+/** The lines in place of those of an entry. */
 interface RepairedValue {
   readonly lines: readonly string[]
-  readonly fix: RepairFix
   readonly isJson?: boolean
 }
 
@@ -98,20 +93,20 @@ function asText(entry: Entry & Subject): RepairedValue | undefined {
   const inline = (entry.lines[0] ?? '').slice(entry.head)
   if (inline.trim() === '' || STRUCTURED.has(entry.key) || (LIST_OR_TEXT.has(entry.key) && /^[[{]/.test(inline)))
     return undefined
-  if (entry.problems.some((problem) => hasKind(problem, ['escape']))) return undefined
+  if (entry.problems.some((problem) => isSyntax(problem, 'escape'))) return undefined
   if (entry.lines.some((line) => RESTRICTING.has(KEY_BELOW.exec(line)?.[1] ?? ''))) return undefined
-  return { lines: quote(entry), fix: fixOf(entry) }
+  return { lines: quote(entry) }
 }
 
 /** An entry whose value is JSON5, as text; undefined for any other. */
 function repairJson(entry: Entry): RepairedValue | undefined {
-  if (parseJson5(valueText(entry)) !== undefined) return { lines: quote(entry), fix: fixOf(entry) }
+  if (parseJson5(valueText(entry)) !== undefined) return { lines: quote(entry) }
   const value = parseJson5(entry.lines.join('\n').slice(entry.head))
   if (value === undefined) return undefined
   const [first = '', ...others] = entry.lines
   const head = first.slice(0, entry.head).trimEnd()
   const lines = [`${head} '${JSON.stringify(value).replaceAll("'", "''")}'`, ...others.map(() => '')]
-  return { lines, fix: { span: 'keys' }, isJson: true }
+  return { lines, isJson: true }
 }
 
 /** The lines of the entry with its value in single quotes; further lines are folded by YAML as in a plain value. */
@@ -150,16 +145,8 @@ function withoutHeader(inline: string): string {
 /** Longer lines would have to be cut, and a line that is typed as it is shown would lose its end. */
 const MAX_SHOWN = 160
 
-function fixOf(entry: Entry): RepairFix {
+/** The line of a value with quotes, as a person may type it. */
+function wholeLine(entry: Entry): { readonly line?: string } {
   const value = valueText(entry)
-  const [first = '', ...more] = entry.lines
-  const hasQuote = value.includes("'")
-  if (more.length === 0) return whole(`${entry.key}:`, value) ?? { span: 'line', hasQuote }
-  const inline = first.slice(entry.head).trim()
-  return { span: 'lines', hasQuote, ...(withoutHeader(inline) === '' && inline !== '' && { header: inline }) }
-}
-
-/** The whole line, unless it is long. */
-function whole(head: string, value: string): RepairFix | undefined {
-  return value.length > MAX_SHOWN ? undefined : { line: `${head} ${JSON.stringify(value)}`.trim() }
+  return entry.lines.length > 1 || value.length > MAX_SHOWN ? {} : { line: `${entry.key}: ${JSON.stringify(value)}` }
 }
