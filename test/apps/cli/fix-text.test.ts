@@ -132,7 +132,7 @@ fixes('a quote that is not closed', {
   break: lines(NAME, 'description: "Reads a PDF. Use it'),
   code: 'yaml-repaired',
   line: 3,
-  says: /The closing " is missing/,
+  says: /A closing quote is missing/,
 })
 fixes('a second colon', {
   break: lines(NAME, 'description: Use when: a PDF is near'),
@@ -173,7 +173,7 @@ fixes('a bracket that is not closed', {
   ...{
     code: 'yaml-invalid',
     line: 4,
-    says: /The \{ is not closed.*missing \}/,
+    says: /A bracket is not closed.*missing \] or \}/,
     fix: rewrite(4, 'metadata: {"openclaw": {"emoji": "x"}}'),
   },
 })
