@@ -1,7 +1,24 @@
-import type { Command } from './command.ts'
-import { SANDBOX, WHERE } from './options.ts'
+import { CHOICES, type Command, type OptionSpec } from './command.ts'
+import { JSON_OPTION, SANDBOX, WHERE } from './options.ts'
 
-/** The commands that serve clients of the Model Context Protocol, in the order of `nexus --help`. */
+const NAME: Record<string, OptionSpec> = {
+  name: { type: 'string', value: 'NAME', help: 'the name of the entry (default nexus)' },
+}
+
+const SCOPE: Record<string, OptionSpec> = {
+  scope: {
+    type: 'string',
+    value: 'SCOPE',
+    choices: CHOICES.scope,
+    help: 'user (default): the file of the user; project: that of the project, which its team shares',
+  },
+  ...NAME,
+  force: { type: 'boolean', help: 'also replace or remove an entry that does not start Nexus' },
+  'dry-run': { type: 'boolean', help: 'show what would change, and write nothing' },
+  ...JSON_OPTION,
+}
+
+/** The commands for clients of the Model Context Protocol: the server, and the entries of clients that start it. */
 export const MCP_COMMANDS: readonly Command[] = [
   {
     name: 'mcp',
@@ -24,5 +41,36 @@ export const MCP_COMMANDS: readonly Command[] = [
     },
     examples: ['nexus mcp', 'nexus mcp --http --port 8766', 'nexus mcp --workspace ~/project --agent reviewer'],
     load: async () => (await import('./commands/mcp.ts')).serveMcp,
+  },
+  {
+    name: 'mcp install',
+    summary: 'add Nexus to the MCP servers of a client: claude-code, cursor, vscode, codex …',
+    usage: '<client>',
+    choices: CHOICES.client,
+    options: {
+      ...SCOPE,
+      workspace: { type: 'string', value: 'DIR', help: 'always serve this project' },
+      agent: WHERE['agent'] as OptionSpec,
+    },
+    examples: ['nexus mcp install claude-code', 'nexus mcp install cursor --scope project --dry-run'],
+    load: async () => (await import('./commands/mcp-clients.ts')).installInClient,
+  },
+  {
+    name: 'mcp uninstall',
+    summary: 'remove Nexus from the MCP servers of a client',
+    usage: '<client>',
+    choices: CHOICES.client,
+    options: SCOPE,
+    examples: ['nexus mcp uninstall claude-code'],
+    load: async () => (await import('./commands/mcp-clients.ts')).uninstallFromClient,
+  },
+  {
+    name: 'mcp check',
+    summary: 'start Nexus as each client would, and name what is wrong where it gets no answer',
+    usage: '[client]',
+    choices: CHOICES.client,
+    options: { ...NAME, ...JSON_OPTION },
+    examples: ['nexus mcp check', 'nexus mcp check claude-code'],
+    load: async () => (await import('./commands/mcp-clients.ts')).checkClients,
   },
 ]

@@ -1,6 +1,5 @@
 import { CHOICES, type Command, type OptionSpec } from './command.ts'
 import { ANSWERS, JSON_OPTION, MODEL, SANDBOX, WHERE } from './options.ts'
-import { CLIENT_COMMANDS } from './client-commands.ts'
 import { SESSION_COMMANDS } from './session-commands.ts'
 import { SETTINGS_COMMANDS } from './settings-commands.ts'
 import { MCP_COMMANDS } from './mcp-commands.ts'
@@ -206,7 +205,6 @@ export const COMMANDS: readonly Command[] = [
   },
   ...SESSION_COMMANDS,
   ...MCP_COMMANDS,
-  ...CLIENT_COMMANDS,
   ...SETTINGS_COMMANDS,
   {
     name: 'doctor',

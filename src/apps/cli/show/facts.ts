@@ -73,13 +73,13 @@ export async function factsAbout(
   const meant = new Set(skills)
   const advised = lacking.map(({ skill }) => skill).filter((skill) => meant.has(skill))
   const host =
-    advised.length > 0 && (await hostOf(advised.slice(0, MAX_ADVISED), { loaded, facts, invocation, agentId }))
+    advised.length > 0 ? await hostOf(advised.slice(0, MAX_ADVISED), { loaded, facts, invocation, agentId }) : undefined
   return {
     ...{ catalog, examined, prompt: loaded.config.skills.prompt, paths: pathsFor(invocation) },
     roots: sources.flatMap(({ id, folder }) => (folder ? [{ source: id, path: folder.path }] : [])),
-    ...(agentId !== undefined && { agentId }),
-    ...(waitsForTrust && { untrustedWorkspace: loaded.workspace.directory }),
-    ...(host && { host }),
+    agentId,
+    untrustedWorkspace: waitsForTrust ? loaded.workspace.directory : undefined,
+    host,
   }
 }
 
