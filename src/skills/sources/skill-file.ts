@@ -241,7 +241,7 @@ function readBytes(fd: number, size: number, { buffer, maxFileBytes }: Candidate
 }
 
 /**
- * The file that the SKILL.md of one directory (a real path) when it is a link; undefined when it is none. As where the directory around it
+ * The file that the SKILL.md of one directory (a real path) leads to; undefined when it is no link. As where the directory around it
  * is searched: a text (.md) below that one counts, with a warning, all else is an error. The user did not name that directory, so its other files
  * (keys, settings) are not for reading. The reader of `linkedTo` opens it without following links.
  */
