@@ -115,12 +115,12 @@ export const YAML = {
     refused(`This is not YAML: ${facts.why}.`, facts.fix, 'config-wrong-type'),
 } as const
 
-type Misfit = Facts<'setting' | 'wanted' | 'found' | 'fix'>
+type InvalidValue = Facts<'setting' | 'wanted' | 'found' | 'fix'>
 
 export const SETTINGS = {
-  wrongType: ({ wanted, found, ...facts }: Misfit) =>
+  wrongType: ({ wanted, found, ...facts }: InvalidValue) =>
     notApplied('config-wrong-type', { ...facts, why: `It must be ${wanted}; it is ${found}.` }),
-  wrongValue: ({ wanted, found, ...facts }: Misfit) =>
+  wrongValue: ({ wanted, found, ...facts }: InvalidValue) =>
     notApplied('config-wrong-value', { ...facts, why: `It must be ${wanted}; it is ${found}.` }),
   sandboxTwice: ({ setting }: Facts<'setting'>) => {
     const why = 'It is another name of execution.sandbox, and the two have different values.'

@@ -15,7 +15,7 @@ import {
   unknownKey,
   type Worded,
   wrongType,
-} from './misfit.ts'
+} from './invalid-setting.ts'
 import { nameIn } from '../profiles.ts'
 
 const MAX_ROUNDS = 10
@@ -60,16 +60,16 @@ export function checkDocument({
 }
 
 function findProblems(root: JsonObject): Problem[] {
-  const misfits = findMisfits(root, [], ROOT)
-  const covered = new Set(misfits.map(({ at }) => JSON.stringify(at)))
+  const invalid = findInvalidParts(root, [], ROOT)
+  const covered = new Set(invalid.map(({ at }) => JSON.stringify(at)))
   const isCovered = ({ at }: Problem): boolean =>
     at.some((_, index) => covered.has(JSON.stringify(at.slice(0, index + 1))))
   const { issues = [] } = v.safeParse(CONFIG_SCHEMA, withoutGaps(root))
-  return [...misfits, ...issues.flatMap((issue) => toProblems(issue, root)).filter((found) => !isCovered(found))]
+  return [...invalid, ...issues.flatMap((issue) => toProblems(issue, root)).filter((found) => !isCovered(found))]
 }
 
 /** What valibot lets pass: a list in place of a map, all unknown keys but the first, and names of object internals. Fills empty sections. */
-function findMisfits(value: JsonValue, at: Path, outer: Schema): Problem[] {
+function findInvalidParts(value: JsonValue, at: Path, outer: Schema): Problem[] {
   if (typeof value !== 'object' || value === null) return []
   const schema = schemaFor(outer, value)
   if (Array.isArray(value)) {
@@ -81,7 +81,7 @@ function findMisfits(value: JsonValue, at: Path, outer: Schema): Problem[] {
         },
       ]
     const { item } = schema
-    return item ? value.flatMap((member, index) => findMisfits(member, [...at, index], item)) : []
+    return item ? value.flatMap((member, index) => findInvalidParts(member, [...at, index], item)) : []
   }
   const meant = nestingOf(value as JsonObject, at, schema)
   return Object.entries(value).flatMap(([key, member]): Problem[] => {
@@ -95,13 +95,13 @@ function findMisfits(value: JsonValue, at: Path, outer: Schema): Problem[] {
     if (isMap(schema) && RESERVED.includes(key)) return [{ at: here, message: reservedName(here) }]
     if (!next) return []
     if (member === null && isMap(unwrapped(next))) (value as Record<string, JsonValue>)[key] = {}
-    return findMisfits(member, here, next)
+    return findInvalidParts(member, here, next)
   })
 }
 
 /** The problems behind one issue: of a union, those of the form that was meant. */
 function toProblems(issue: Issue, root: JsonObject, parent: Path = []): Problem[] {
-  // An unknown key, which is a misfit.
+  // An unknown key, which is found before.
   if (issue.type === 'strict_object' && issue.expected === 'never') return []
   const path = [...parent, ...(issue.path ?? []).map((item) => item.key as PathKey)]
   const inner = issue.type === 'union' ? (issue.issues ?? []) : []

@@ -6,7 +6,7 @@ import { type Message, YAML, FILES } from '../messages.ts'
 import { type Path, type PathKey } from './path.ts'
 import { shownKeyAt } from './shown-key.ts'
 import { explainSyntax, joinedKey } from './syntax-error.ts'
-import { describe } from './misfit.ts'
+import { describe } from './invalid-setting.ts'
 
 /** A file as plain data. Objects have no prototype. */
 export interface Parsed {

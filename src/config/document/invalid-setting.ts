@@ -1,4 +1,4 @@
-/** misfit: the facts about a setting that does not fit the schema, for its message. */
+/** invalid-setting: the facts about a setting that does not fit the schema, for its message. */
 import type * as v from 'valibot'
 import { type JsonValue, nearest, toSafeLine } from '../../kernel/index.ts'
 import { type Message, SETTINGS } from '../messages.ts'
@@ -12,7 +12,7 @@ import { shownKey, shownKeyAt } from './shown-key.ts'
 /** What valibot found. */
 export type Issue = v.BaseIssue<unknown>
 
-/** The words about a misfit, once it is known how the file calls its settings. */
+/** The words about it, once it is known how the file calls its settings. */
 export type Worded = (nameOf: (path: Path) => string) => Message
 
 /** What a value is, without the text of a string, and with a number only where `schema` marks it as public. */
@@ -53,7 +53,9 @@ export function wrongType(at: Path, input: unknown, { wanted, schema }: Expected
   const example = `Write it as, for example: ${lineOf(at, schema)}`
   const tilde = holdsOf(schema) === 'path' ? '. In YAML, ~ without quotes is empty: write "~"' : ''
   const fix =
-    input === null ? `Give it a value, for example: ${lineOf(at, schema)}${tilde}` : (meantBy(input, wanted) ?? example)
+    input === null
+      ? `Give it a value, for example: ${lineOf(at, schema)}${tilde}`
+      : (suggestValue(input, wanted) ?? example)
   return (nameOf) => SETTINGS.wrongType({ setting: nameOf(at), wanted, found: describe(input, schema), fix })
 }
 
@@ -161,15 +163,15 @@ const SWITCHES: ReadonlyMap<string, boolean> = new Map([
 ])
 
 /** What a string means where none can be: a key without its space, the booleans of YAML 1.1, and values in quotes. */
-function meantBy(input: unknown, wanted: string): string | undefined {
+function suggestValue(input: unknown, wanted: string): string | undefined {
   if (typeof input !== 'string') return undefined
   const joined = wanted === TYPES['Object'] ? /^(\w+):\S/.exec(input)?.[1] : undefined
   if (joined !== undefined) return `Write a space after "${shownKey(joined)}:".`
-  if (wanted === TYPES['boolean']) return switchMeantBy(input)
+  if (wanted === TYPES['boolean']) return suggestSwitch(input)
   return wanted === TYPES['number'] && /^\d{1,15}$/.test(input) ? `Write ${input} without quotes.` : undefined
 }
 
-function switchMeantBy(input: string): string | undefined {
+function suggestSwitch(input: string): string | undefined {
   const word = input.trim().toLowerCase()
   const meant = SWITCHES.get(word)
   const near = nearest(word, ['true', 'false'])
