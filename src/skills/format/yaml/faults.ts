@@ -67,11 +67,15 @@ const KEY_WITHOUT_SIGN = /^(name|description|license|compatibility|version)[ \t]
 /** A line that was probably meant as `key: value`, written right; undefined when it was not. */
 export function asKeyLine(line: string): string | undefined {
   const [, word, text = ''] = KEY_WITHOUT_SIGN.exec(line) ?? []
+  if (word !== undefined) return keyLine(word, text)
   const [, key = '', sign = '', value = ''] = KEY_AND_SIGN.exec(line) ?? []
-  if (word === undefined && (key === '' || (sign === ':' && /^[ \t]|^$|^\/\//.test(value)))) return undefined
-  const written = [...(word === undefined ? value : text)]
-  const first = written.findIndex((character) => withoutUnseen(character).trim() !== '')
-  const shown = first < 0 ? '' : written.slice(first).join('').trimEnd()
-  // A long line is not repeated: it may not be cut.
-  return `${word ?? key}: ${shown.length > 80 ? '<the text of the line>' : shown}`
+  return key === '' || (sign === ':' && /^[ \t]|^$|^\/\//.test(value)) ? undefined : keyLine(key, value)
+}
+
+/** A long line is not repeated: it may not be cut. */
+function keyLine(key: string, value: string): string {
+  const characters = [...value]
+  const first = characters.findIndex((character) => withoutUnseen(character).trim() !== '')
+  const text = first < 0 ? '' : characters.slice(first).join('').trimEnd()
+  return `${key}: ${text.length > 80 ? '<the text of the line>' : text}`
 }
