@@ -80,16 +80,10 @@ function unterminated(rest: string, opener: number): Split {
     const last = body > 0 ? opener + body : opener + lines.length - (rest.endsWith('\n') ? 1 : 0)
     return { ...place, found: found('frontmatter-unterminated', { below: last }) }
   }
-  if (!isHiddenMarker(line))
-    return { ...place, found: found('frontmatter-unterminated', { almost: number, is: kindOf(line) }) }
+  if (!isHiddenMarker(line)) return { ...place, found: found('frontmatter-unterminated', { almost: number }) }
   const start = { line: number, column: 1 }
   const edit = { start, end: { ...start, column: line.length + 1 }, text: withoutUnseen(line) }
   return { ...place, edit, found: found('frontmatter-unterminated', { hidden: unseenIn(line), line: number }) }
-}
-
-function kindOf(almost: string): 'dash' | 'text' | 'marker' {
-  if (isWrongDash(almost)) return 'dash'
-  return /^---[ \t]*\S/.test(almost) && !/^-+[ \t]*$/.test(almost) ? 'text' : 'marker'
 }
 
 /** How far a frontmatter is searched that is not at the top. */
@@ -102,16 +96,13 @@ function missing(text: string, directoryName: string | undefined): Split {
   const [first = ''] = lines
   const isMarkerLike = isAlmostMarker(first)
   const opener = lines.findIndex((line, index) => index > 0 && isMarker(line) && KEY.test(lines[index + 1] ?? ''))
-  const fenceEnd =
-    first.startsWith('```') && opener > 0 ? lines.findIndex((line, at) => at > opener && /^```\s*$/.test(line)) : -1
   const hasKeys = lines.some((line, index) => KEY.test(line) && (index < 2 || isMarker(lines[index - 1] ?? '')))
   return (
     hiddenOpener(lines, number) ?? {
       ...{ kind: 'none', line: number, column: 1 },
       found: found('frontmatter-missing', {
         ...{ first: first.trim() === '' ? '' : first, isMarker: isMarkerLike, hasKeys, number, directoryName },
-        markers: lines.flatMap((line, index) => (isWrongDash(line) ? [number + index] : [])),
-        ...{ opener, fenceEnd },
+        opener,
       }),
     }
   )
@@ -123,11 +114,6 @@ function isMarker(line: string): boolean {
 
 function isAlmostMarker(line: string): boolean {
   return ALMOST_MARKER.test(line.trimEnd())
-}
-
-/** A marker with a dash that is not a hyphen. */
-function isWrongDash(line: string): boolean {
-  return isAlmostMarker(line) && /^[^\w\s*#]+$/.test(line.trimEnd()) && !/^-+$/.test(line.trimEnd())
 }
 
 function isHiddenMarker(line: string): boolean {

@@ -85,12 +85,12 @@ test('a list on the line of its key is not called a second colon', () => {
 
 test('bold text behind the closing dashes is named as the line that was meant to close', () => {
   const [finding] = parseSkill('---\nname: a\ndescription: b\n---**Bold** text\n', { path: 'p' }).diagnostics
-  assert.match(finding?.fix ?? '', /^Write exactly --- on line 4, and its other text on the next line/)
+  assert.match(finding?.fix ?? '', /^Write exactly --- on line 4, and any other text of it on the next line/)
 })
 
 test('another dash in place of the closing one is named with its line', () => {
   const [finding] = parseSkill('---\nname: a\ndescription: b\n\u2014\n\nText\n', { path: 'p' }).diagnostics
-  assert.match(finding?.fix ?? '', /^Line 4 has another dash\. Write exactly ---/)
+  assert.match(finding?.fix ?? '', /^Write exactly --- on line 4/)
 })
 
 test('an unresolved merge conflict is one finding, and nothing of it is read', () => {

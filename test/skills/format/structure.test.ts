@@ -60,7 +60,7 @@ const WITHOUT_FRONTMATTER: Readonly<Record<string, readonly [text: string, messa
   TOML: ['+++\nname = "a"\n+++\n', /begins with "\+\+\+"/, /four lines/],
   'an engine after the dashes': ['---js\n{}\n---\n', /begins with "---js"/, /three hyphens/],
   'a comment after the dashes': ['--- # x\nname: a\n---\n', /begins with "--- # x"/, /three hyphens/],
-  'a code fence before it': ['```\n---\nname: a\n---\n```\n', /begins with "```"/, /Remove line 1 and line 5, so that/],
+  'a code fence before it': ['```\n---\nname: a\n---\n```\n', /begins with "```"/, /Remove line 1, so that/],
   'a heading before it': ['# a\n\n---\nname: a\n---\n', /begins with "# a"/, /Move lines 1 to 2 below the closing ---/],
   'an HTML comment': [
     '<!-- x -->\n\n---\nname: a\n---\n',
@@ -68,7 +68,7 @@ const WITHOUT_FRONTMATTER: Readonly<Record<string, readonly [text: string, messa
     /Remove lines 1 to 2, so that --- is the first line/,
   ],
   'a comment of one line': ['<!-- x -->\n---\nname: a\n---\n', /begins with "<!-- x -->"/, /Remove line 1, so that/],
-  'two dashes that are none': ['—--\nname: a\n—--\n', /begins with "—--"/, /on lines 1 and 3\./],
+  'two dashes that are none': ['—--\nname: a\n—--\n', /begins with "—--"/, /three hyphens.*the closing one/],
   'bare keys': ['name: a\ndescription: b\n', /begins with "name: a"/, /Make --- the first line/],
   'a JSON object': ['{"name":"a"}\n', /begins with "{\\"name\\"/, /four lines/],
 }

@@ -26,24 +26,19 @@ type NoOpener =
       readonly hasKeys: boolean
       /** Line of `first`. */
       readonly number: number
-      /** Lines with a dash that is not a hyphen. */
-      readonly markers: readonly number[]
       /** Of the skill; undefined when it is not known. */
       readonly directoryName: string | undefined
       /** Lines before an opening ---; -1 when there is none. */
       readonly opener: number
-      /** Lines before the end of a code fence around the frontmatter; -1 when there is none. */
-      readonly fenceEnd: number
     }
 
 function noOpener(why: NoOpener): Words {
   if ('hidden' in why) return [`${why.hidden}, which is invisible, hides the opening ---.`, REMOVE_HIDDEN]
-  const { first, isMarker, hasKeys, markers, opener, directoryName = '<name of the directory>' } = why
+  const { first, isMarker, hasKeys, opener, directoryName = '<name of the directory>' } = why
   const begins = `The file begins with ${shown(first)} instead of a line with only ---.`
   const message = first === '' ? 'The file is empty.' : begins
-  if (isMarker && markers.length > 1)
-    return [message, `Write exactly --- (three hyphens, U+002D) on lines ${markers.join(' and ')}.`]
-  if (isMarker) return [message, 'Write exactly --- (three hyphens, U+002D) at the start of that line.']
+  if (isMarker)
+    return [message, 'Write exactly --- (three hyphens, U+002D) at the start of that line, and of the closing one.']
   if (opener > 0) return [message, withoutFirstLines(why)]
   return hasKeys
     ? [message, 'Make --- the first line, write the keys below it, and --- below the last key.']
@@ -54,27 +49,22 @@ function noOpener(why: NoOpener): Words {
 }
 
 /** The frontmatter begins below other lines: those of a comment or code fence mean nothing, other text may be wanted. */
-function withoutFirstLines({ first, number, opener, fenceEnd }: Exclude<NoOpener, { hidden: string }>): string {
+function withoutFirstLines({ first, number, opener }: Exclude<NoOpener, { hidden: string }>): string {
   const lines = opener === 1 ? `line ${number}` : `lines ${number} to ${number + opener - 1}`
-  if (fenceEnd >= 0) return `Remove ${lines} and line ${number + fenceEnd}, so that --- is the first line.`
   if (first.startsWith('<!--') || first.startsWith('```')) return `Remove ${lines}, so that --- is the first line.`
   return `Move ${lines} below the closing ---, so that --- is the first line.`
 }
 
 type NoCloser =
   | { readonly hidden: string; readonly line: number }
-  | { readonly almost: number; readonly is: 'dash' | 'text' | 'marker' }
+  | { readonly almost: number }
   | { readonly below: number }
 
 function noCloser(why: NoCloser): Words {
   const message = 'The frontmatter that begins here has no closing ---.'
   if ('hidden' in why) return [message, `Line ${why.line} contains ${why.hidden}, which is invisible. ${REMOVE_HIDDEN}`]
-  if ('almost' in why && why.is === 'dash')
-    return [message, `Line ${why.almost} has another dash. Write exactly --- (three hyphens, U+002D) there.`]
-  if ('almost' in why && why.is === 'text')
-    return [message, `Write exactly --- on line ${why.almost}, and its other text on the next line.`]
   return 'almost' in why
-    ? [message, `Write exactly --- on line ${why.almost}.`]
+    ? [message, `Write exactly --- on line ${why.almost}, and any other text of it on the next line.`]
     : [message, `Write a line with only --- below line ${why.below}, above the instructions.`]
 }
 
