@@ -1,4 +1,23 @@
-import { MESSAGES } from './messages.ts'
+/** Texts of failures by the code of `FileError`. */
+const REASONS: Readonly<Record<string, (detail: string | undefined) => string>> = {
+  EACCES: () => 'cannot be read or changed: permission denied',
+  EAGAIN: () => 'changed its place while it was opened',
+  EBADF: () => 'is closed',
+  EEXIST: () => 'already exists',
+  EFBIG: (detail) => detail ?? 'is too large',
+  EINVAL: (detail) => detail ?? 'is not a usable path',
+  EISDIR: () => 'is a directory, not a regular file',
+  ELOOP: () => 'is a link; links are not followed',
+  EMLINK: () => 'has a second name (a hard link), which may be outside; it is not changed',
+  ENAMETOOLONG: () => 'has a part that is too long',
+  ENOENT: () => 'does not exist',
+  ENOTDIR: () => 'is not a directory',
+  ENOTEMPTY: () => 'is not empty',
+  ENOTSUP: () => 'cannot be changed safely on this system: it has no /proc/self/fd',
+  ENXIO: (detail) => `is ${detail ?? 'a socket or device'}, not a regular file`,
+  ESTALE: () => 'was changed meanwhile',
+  EXDEV: (detail) => detail ?? 'leaves the directory it must stay in',
+}
 
 /**
  * Why a step on files failed. `code` is that of open(2) and openat2(2), whatever the system called it: `ELOOP` a link where none is followed,
@@ -13,7 +32,11 @@ export class FileError extends Error {
 
   constructor(code: string, path: string, options: { detail?: string; cause?: unknown } = {}) {
     const { detail, cause } = options
-    super(MESSAGES.failed(code, path, detail ?? reasonIn(cause)), cause === undefined ? {} : { cause })
+    const known = detail ?? reasonIn(cause)
+    super(
+      `${shownPath(path)} ${REASONS[code]?.(known) ?? `failed: ${known ?? code}`}`,
+      cause === undefined ? {} : { cause },
+    )
     this.code = code
     this.path = path
   }
@@ -39,4 +62,15 @@ export function isClosed(error: unknown): boolean {
 function reasonIn(cause: unknown): string | undefined {
   if (cause === undefined) return undefined
   return cause instanceof Error ? cause.message.replace(/, \w+ '.*$/s, '') : String(cause)
+}
+
+/** Bytes that are not UTF-8 are shown as U+FFFD; a long path loses its middle. */
+export function shownPath(path: string): string {
+  const text = path.length > 400 ? `${path.slice(0, 200)}…${path.slice(-200)}` : path
+  return JSON.stringify(text.toWellFormed())
+}
+
+/** EFBIG for a file of that size. */
+export function tooLarge(path: string, size: number, maxBytes: number): FileError {
+  return new FileError('EFBIG', path, { detail: `has ${size} bytes, the limit is ${maxBytes}` })
 }

@@ -1,7 +1,6 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import { isAbsolute } from 'node:path'
 import { FileError } from './errors.ts'
-import { MESSAGES } from './messages.ts'
 
 const MAX_PATH_BYTES = 4_096
 /** A byte that is not UTF-8 is this plus the byte: a lone surrogate, which no UTF-8 gives (as Python's `surrogateescape`). */
@@ -32,14 +31,14 @@ export function bytesOf(name: string): string | Buffer {
     }),
   )
   // One name has one text: what was escaped without need, or is another surrogate, does not come back.
-  if (nameOf(bytes) !== name) throw new FileError('EINVAL', name, { detail: MESSAGES.notUnicode })
+  if (nameOf(bytes) !== name) throw new FileError('EINVAL', name, { detail: 'is not valid Unicode' })
   return bytes
 }
 
 /** Throws EINVAL for what cannot be the name of an entry of a directory. */
 export function checkName(name: string): void {
   const isName = name !== '' && name !== '.' && name !== '..' && !/[/\0]/.test(name)
-  if (!isName) throw new FileError('EINVAL', name, { detail: MESSAGES.notAName })
+  if (!isName) throw new FileError('EINVAL', name, { detail: 'is not a name in a directory' })
 }
 
 /** `below('a', 'b')` is `a/b`; below the root itself, `''`, it is `b`. */
@@ -49,10 +48,10 @@ export function below(directory: string, name: string): string {
 
 /** Why a text cannot be a relative path at all; undefined when it can. */
 function unusable(path: string): string | undefined {
-  if (path === '') return MESSAGES.emptyPath
-  if (path.includes('\0')) return MESSAGES.holdsNul
-  if (isAbsolute(path)) return MESSAGES.absolute
-  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return MESSAGES.tooLong(MAX_PATH_BYTES)
+  if (path === '') return 'is empty'
+  if (path.includes('\0')) return 'contains a NUL character'
+  if (isAbsolute(path)) return 'is absolute'
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `is longer than ${MAX_PATH_BYTES} bytes`
   return undefined
 }
 

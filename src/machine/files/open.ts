@@ -1,15 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
 
-// Not defined on every system; 0 changes nothing there, and the checks after opening still hold.
-const {
-  O_RDONLY,
-  O_NONBLOCK = 0,
-  O_NOFOLLOW = 0,
-  O_NOCTTY = 0,
-  O_DIRECTORY = 0,
-} = constants as Partial<typeof constants> & {
-  O_RDONLY: number
-}
+// Windows lacks some of them; 0 changes nothing there, and the checks after opening still hold.
+const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0, O_NOCTTY = 0, O_DIRECTORY = 0 }: typeof constants = constants
 
 /** macOS only: no component of the path may be a link. Unverified on a real Mac. */
 const O_NOFOLLOW_ANY = process.platform === 'darwin' ? 0x20000000 : 0

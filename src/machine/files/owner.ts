@@ -11,23 +11,18 @@ export function isOwnerGone(token: string): boolean {
   return namespace === pidNamespace() && startTimeOf(pid ?? -1) !== start
 }
 
-/** The fields of /proc/<pid>/stat from the state on, after the name of the program; empty when there is no such process. */
-function processStat(pid: number): string[] {
-  let stat: string
-  try {
-    stat = readFileSync(`/proc/${pid}/stat`, 'utf8').trim()
-  } catch {
-    // The process is gone.
-    return []
-  }
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-}
-
 function pidNamespace(): number {
   return statSync('/proc/self/ns/pid', { throwIfNoEntry: false })?.ino ?? 0
 }
 
 /** Start of a process in clock ticks since boot; 0 when there is none. */
 function startTimeOf(pid: number): number {
-  return Number(processStat(pid)[19] ?? 0)
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // Behind the name of the program, which may contain anything.
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
+  } catch {
+    // The process is gone.
+    return 0
+  }
 }

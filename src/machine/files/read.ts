@@ -1,6 +1,5 @@
 import { closeSync, readlinkSync, type Stats } from 'node:fs'
-import { FileError } from './errors.ts'
-import { MESSAGES } from './messages.ts'
+import { FileError, tooLarge } from './errors.ts'
 import { kindOf, openAnyWithoutWaiting, type OpenedFile, readInto } from './open.ts'
 import { createPace, type Pace } from './pace.ts'
 
@@ -12,9 +11,7 @@ export async function readAll(
   path: string,
   { maxBytes, pace = createPace() }: { readonly maxBytes: number; readonly pace?: Pace },
 ): Promise<Uint8Array> {
-  const tooLarge = (size: number): FileError =>
-    new FileError('EFBIG', path, { detail: MESSAGES.tooLarge(size, maxBytes) })
-  if (stats.size > maxBytes) throw tooLarge(stats.size)
+  if (stats.size > maxBytes) throw tooLarge(path, stats.size, maxBytes)
   const chunks: Uint8Array[] = []
   let total = 0
   for (;;) {
@@ -22,7 +19,7 @@ export async function readAll(
     const chunk = new Uint8Array(Math.max(1, Math.min(CHUNK_BYTES, Math.max(0, stats.size - total) + 1)))
     const count = readInto(fd, chunk, { position: total })
     total += count
-    if (total > maxBytes) throw tooLarge(total)
+    if (total > maxBytes) throw tooLarge(path, total, maxBytes)
     chunks.push(chunk.subarray(0, count))
     if (count < chunk.length) return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)
     const pause = pace()
@@ -47,7 +44,7 @@ export function readSmall(path: string, { maxBytes }: { readonly maxBytes: numbe
     if (!stats.isFile()) throw new FileError('ENXIO', path, { detail: kindOf(stats) })
     const buffer = new Uint8Array(Math.min(stats.size, maxBytes) + 1)
     const length = readInto(fd, buffer)
-    if (length > maxBytes) throw new FileError('EFBIG', path, { detail: MESSAGES.tooLarge(stats.size, maxBytes) })
+    if (length > maxBytes) throw tooLarge(path, stats.size, maxBytes)
     return { bytes: buffer.subarray(0, length), stats, realPath: pathOf(fd) }
   } finally {
     closeSync(fd)

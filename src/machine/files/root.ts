@@ -1,8 +1,7 @@
 import { closeSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { asFileError, Directory, type Holding } from './directory.ts'
-import { FileError } from './errors.ts'
-import { MESSAGES } from './messages.ts'
+import { FileError, shownPath } from './errors.ts'
 import { bytesOf, nameOf } from './names.ts'
 import { openDirectoryOnly, type OpenedFile, openRootDirectory } from './open.ts'
 
@@ -22,7 +21,8 @@ export function openRoot(path: string, { isReal = false, holding }: RootOptions 
   try {
     // Held by path, every comparison is with the real one.
     const real = isReal || held === 'paths' ? realPath(opened, root, held) : root
-    if (isReal && real !== root) throw new FileError('EXDEV', root, { detail: MESSAGES.behindLink(real) })
+    if (isReal && real !== root)
+      throw new FileError('EXDEV', root, { detail: `is reached through a link; its real path is ${shownPath(real)}` })
     return new Directory(opened.fd, real, held === 'paths' ? [{ path: real, stats: opened.stats }] : undefined)
   } catch (error) {
     closeSync(opened.fd)

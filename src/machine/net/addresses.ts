@@ -82,16 +82,9 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 4 ? 'ipv4' : 'ipv6'
 }
 
+/** The last two groups of a NAT64 address; `::` is somewhere before them, or takes the place of one. */
 function embeddedIpv4(address: string): string {
-  const text = new URL(`http://[${address}]`).hostname.slice(1, -1)
-  const [head = '', tail = ''] = text.split('::')
-  const [start, end] = [head, tail].map((half) => half.split(':').filter((group) => group !== '')) as [
-    string[],
-    string[],
-  ]
-  const groups = text.includes('::')
-    ? [...start, ...Array<string>(8 - start.length - end.length).fill('0'), ...end]
-    : start
-  const bits = groups.slice(6).flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff])
-  return bits.join('.')
+  const [, tail = ''] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
+  const groups = ['0', '0', ...tail.split(':').filter((group) => group !== '')].slice(-2)
+  return groups.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff]).join('.')
 }

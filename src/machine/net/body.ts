@@ -2,9 +2,9 @@
 import type { IncomingMessage } from 'node:http'
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createUnzip } from 'node:zlib'
-import { isNexusError } from '../../kernel/index.ts'
-import { abortError, type Run } from './deadline.ts'
-import { MESSAGES, netError } from './messages.ts'
+import { isNexusError, toSafeLine } from '../../kernel/index.ts'
+import { abortError, type Run, timeout } from './deadline.ts'
+import { broken, exceeded, network } from './errors.ts'
 import { reasonOf } from './resolve.ts'
 
 /** Encodings that a request asks for; `deflate` is read as well. */
@@ -18,7 +18,10 @@ export function decoderOf(response: IncomingMessage, method: string, origin: str
   if (encoding === '' || encoding === 'identity') return undefined
   if (['gzip', 'x-gzip', 'deflate'].includes(encoding)) return createUnzip()
   if (encoding === 'br') return createBrotliDecompress()
-  throw netError(MESSAGES.encoding({ origin, encoding }))
+  throw network(
+    `The response of ${origin} cannot be read: its encoding ${JSON.stringify(toSafeLine(encoding))} is unsupported.`,
+    'Use another URL of the server. Nexus reads gzip, deflate and br.',
+  )
 }
 
 /** Ends the connection when it ends, however it ends; `finish` is called then. */
@@ -45,7 +48,7 @@ export async function* readBody(
     }
   } catch (error) {
     if (signal.aborted) throw abortError(signal, origin)
-    throw isNexusError(error) ? error : netError(MESSAGES.broken({ origin, reason: reasonOf(error) }), error)
+    throw isNexusError(error) ? error : broken(origin, reasonOf(error), error)
   } finally {
     response.destroy()
     decoder?.destroy()
@@ -57,10 +60,9 @@ export async function* readBody(
 async function nextPart(
   parts: AsyncIterator<Buffer>,
   response: IncomingMessage,
-  { origin, limits }: Run,
+  run: Run,
 ): Promise<IteratorResult<Buffer, void>> {
-  const slow = netError(MESSAGES.slow({ origin, what: 'idleMs', ms: limits.idleMs }))
-  const timer = setTimeout(() => response.destroy(slow), limits.idleMs)
+  const timer = setTimeout(() => response.destroy(timeout(run, 'idleMs')), run.limits.idleMs)
   try {
     return await parts.next()
   } finally {
@@ -83,5 +85,8 @@ function decodedWithin(response: IncomingMessage, decoder: Transform, run: Run):
 }
 
 function tooLarge({ origin, limits }: Run): Error {
-  return netError(MESSAGES.tooLarge({ origin, maxBytes: limits.maxBytes }))
+  return exceeded(
+    `The response of ${origin} was cut off at its limit of ${limits.maxBytes} bytes.`,
+    'Request a smaller document, or a part of it.',
+  )
 }

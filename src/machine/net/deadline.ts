@@ -1,7 +1,15 @@
 /** deadline: time limits as signals whose reason is the error that the caller gets. */
 import { isNexusError, type NexusError } from '../../kernel/index.ts'
-import { MESSAGES, netError, type TimeLimit } from './messages.ts'
+import { coded } from './errors.ts'
 import type { NetLimits } from './types.ts'
+
+const REACHED = {
+  connectMs: 'it accepted no connection',
+  headersMs: 'it sent no complete response headers',
+  idleMs: 'it stopped sending the body',
+  totalMs: 'the response was not complete',
+}
+type TimeLimit = keyof typeof REACHED
 
 /** A request as its parts see it: where it goes, within which limits, and until when. */
 export interface Run {
@@ -11,16 +19,22 @@ export interface Run {
 }
 
 /** Ends with the signal given, or after the limit `what`. */
-export function startDeadline({ origin, limits, signal }: Run, what: TimeLimit) {
+export function startDeadline(run: Run, what: TimeLimit) {
   const controller = new AbortController()
-  const ms = limits[what]
-  const timer = setTimeout(() => controller.abort(netError(MESSAGES.slow({ origin, what, ms }))), ms)
+  const timer = setTimeout(() => controller.abort(timeout(run, what)), run.limits[what])
   // A response that was abandoned keeps no process alive once its server closed the connection.
   if (what === 'totalMs') timer.unref()
   return {
-    signal: AbortSignal.any([signal, controller.signal]),
+    signal: AbortSignal.any([run.signal, controller.signal]),
     clear: () => clearTimeout(timer),
   }
+}
+
+export function timeout({ origin, limits }: Pick<Run, 'origin' | 'limits'>, what: TimeLimit): NexusError {
+  return coded('TIMEOUT')(
+    `The request to ${origin} ended after ${limits[what]} ms: ${REACHED[what]}.`,
+    'Try again later, or raise the time limit.',
+  )
 }
 
 /** The result of `work`, or the reason of the deadline, whichever is first. */
@@ -49,5 +63,6 @@ export async function beforeAbort<T>(work: Promise<T>, { origin, signal }: Run):
 
 /** The error of an aborted signal: ours as it is, anything else is a cancellation by the caller. */
 export function abortError({ reason }: AbortSignal, origin: string): NexusError {
-  return isNexusError(reason) ? reason : netError(MESSAGES.cancelled({ origin }), reason)
+  if (isNexusError(reason)) return reason
+  return coded('CANCELLED')(`The request to ${origin} was cancelled.`, 'Send it again if you still need it.', reason)
 }

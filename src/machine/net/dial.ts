@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
 import { errorMessage } from '../../kernel/index.ts'
 import { beforeAbort, type Run } from './deadline.ts'
-import { MESSAGES, netError } from './messages.ts'
+import { network } from './errors.ts'
 import { type Proxy, proxyFor } from './proxy.ts'
 import { addressesOf, reasonOf } from './resolve.ts'
 import type { Target } from './target.ts'
@@ -43,7 +43,10 @@ async function dialFirst(addresses: readonly PinnedAddress[], port: number, dial
       reason = signal.aborted ? 'no answer' : reasonOf(error)
     }
   }
-  throw netError(MESSAGES.unreached({ origin: dialling.origin, reason }))
+  throw network(
+    `${dialling.origin} could not be reached: ${reason}.`,
+    'Check that the server runs and that your network reaches it.',
+  )
 }
 
 /** `host` is an address here, so Node does no lookup of its own. */
@@ -89,7 +92,12 @@ async function secured(socket: Duplex, host: string, { origin, signal, options, 
   closedBy(signal, secure)
   await beforeAbort(promise, { origin, signal, limits }).catch((error: unknown) => {
     secure.destroy()
-    throw signal.aborted ? error : netError(MESSAGES.tls({ origin, reason: reasonOf(error) }), error)
+    if (signal.aborted) throw error
+    throw network(
+      `${origin} was not used: its TLS connection failed (${reasonOf(error)}).`,
+      'Check the host of the URL. The owner of the server must renew or correct its certificate.',
+      error,
+    )
   })
   return secure
 }
@@ -124,6 +132,11 @@ async function tunnel(
   request.end()
   return await beforeAbort(promise, dialling).catch((error: unknown) => {
     socket.destroy()
-    throw signal.aborted ? error : netError(MESSAGES.proxy({ origin, reason: errorMessage(error) }), error)
+    if (signal.aborted) throw error
+    throw network(
+      `The proxy did not connect Nexus to ${origin}: ${errorMessage(error)}.`,
+      'Check the proxy variables and the rules of the proxy.',
+      error,
+    )
   })
 }

@@ -1,5 +1,5 @@
 /** proxy: which proxy the variables of an environment name for a URL. Pure: the caller decides whether they are used at all. */
-import { MESSAGES, netError } from './messages.ts'
+import { invalid } from './errors.ts'
 
 export interface ProxySettings {
   readonly http?: string | undefined
@@ -28,7 +28,7 @@ export function proxyFor(to: To, { http, https, no = '' }: ProxySettings): Proxy
   const text = to.isTls ? https : http
   if (text === undefined || no.split(',').some((entry) => isExempt(to, entry.trim().toLowerCase()))) return undefined
   const url = URL.parse(text.includes('://') ? text : `http://${text}`)
-  if (!url || !/^https?:$/.test(url.protocol) || url.hostname === '') throw netError(MESSAGES.badProxy())
+  if (!url || !/^https?:$/.test(url.protocol) || url.hostname === '') throw unusable()
   const isTls = url.protocol === 'https:'
   const user = [url.username, url.password].map(decoded).join(':')
   return {
@@ -52,6 +52,10 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {
-    throw netError(MESSAGES.badProxy())
+    throw unusable()
   }
+}
+
+function unusable(): Error {
+  return invalid('The proxy variable cannot be used.', 'Write it as http://HOST:PORT, or https://HOST:PORT.')
 }

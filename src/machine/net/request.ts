@@ -1,12 +1,12 @@
 /** request: one request with its redirects; every hop is checked from the start. */
-import { type IncomingMessage, validateHeaderName, validateHeaderValue } from 'node:http'
-import { isNexusError } from '../../kernel/index.ts'
+import { type IncomingMessage, request as httpRequest, validateHeaderName, validateHeaderValue } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { errorCode, errorMessage, isNexusError, toSafeLine } from '../../kernel/index.ts'
 import { ACCEPTED_ENCODINGS, decoderOf, readBody } from './body.ts'
 import { abortError, beforeAbort, type Run, startDeadline, within } from './deadline.ts'
 import { openConnection } from './dial.ts'
-import { exchange, type Outgoing } from './exchange.ts'
-import { MESSAGES, netError } from './messages.ts'
-import { resolveTarget } from './resolve.ts'
+import { broken, coded, exceeded, invalid, network, refused } from './errors.ts'
+import { reasonOf, resolveTarget } from './resolve.ts'
 import { readOrigin, readTarget, type Target } from './target.ts'
 import type { NetLimits, NetOptions, NetRequest, NetResponse } from './types.ts'
 
@@ -43,6 +43,12 @@ export async function requestPinned(request: NetRequest, options: NetOptions): P
   }
 }
 
+interface Outgoing {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array | undefined
+}
+
 interface Hop {
   readonly target: Target
   readonly outgoing: Outgoing
@@ -66,7 +72,10 @@ async function follow(first: Hop, { rules, total, limits }: Following): Promise<
     if (location === undefined) return answer(hop, response, run, total.clear)
     response.destroy()
     if (redirects >= limits.maxRedirects)
-      throw netError(MESSAGES.redirects({ origin: run.origin, most: limits.maxRedirects }))
+      throw exceeded(
+        `The request ended at ${run.origin}: it was redirected more than ${limits.maxRedirects} times.`,
+        'Request the final URL yourself.',
+      )
     from = run.origin
     hop = nextHop(hop, response.statusCode ?? 0, location, rules)
   }
@@ -79,11 +88,46 @@ async function send({ target, outgoing }: Hop, options: NetOptions, run: Run): P
     return await openConnection(target, addresses, { ...bounded, options })
   })
   try {
-    return await within(run, 'headersMs', () => exchange(socket, target, outgoing, run))
+    return await within(run, 'headersMs', () => exchange(socket, target, outgoing, run.limits))
   } catch (error) {
     socket.destroy()
     throw error
   }
+}
+
+/** The response with its body unread. Its errors are kept for who reads it. */
+async function exchange(
+  socket: Duplex,
+  { url, origin }: Target,
+  { method, headers, body }: Outgoing,
+  { maxHeaderBytes }: NetLimits,
+): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const host = origin.slice(origin.indexOf('//') + 2)
+  const request = httpRequest({
+    method,
+    path: `${url.pathname}${url.search}`,
+    headers: { ...headers, host, ...(body && { 'content-length': String(body.length) }) },
+    maxHeaderSize: maxHeaderBytes,
+    createConnection: () => socket,
+  })
+  request.on('error', reject)
+  request.once('close', () => reject(new Error('the connection was closed before a response')))
+  request.once('response', (response) => {
+    response.on('error', () => {})
+    resolve(response)
+  })
+  request.end(body)
+  return await promise.catch((error: unknown) => {
+    const code = errorCode(error)
+    if (code === 'HPE_HEADER_OVERFLOW')
+      throw exceeded(
+        `The response of ${origin} was refused: its headers have more than ${maxHeaderBytes} bytes.`,
+        'Use another URL of the server.',
+        error,
+      )
+    throw broken(origin, code === undefined ? errorMessage(error) : reasonOf(error), error)
+  })
 }
 
 function answer(hop: Hop, response: IncomingMessage, run: Run, clear: () => void): NetResponse {
@@ -118,11 +162,19 @@ function nextHop({ target, outgoing }: Hop, status: number, location: string, ru
   // Node gives the bytes of a header as Latin-1; servers send UTF-8.
   const text = Buffer.from(location, 'latin1').toString()
   const next = readNext(text, target, rules)
-  if (target.isTls && !next.isTls) throw netError(MESSAGES.downgrade({ origin }))
+  if (target.isTls && !next.isTls)
+    throw refused(
+      `Nexus did not follow a redirect of ${origin}: it leads from https to http.`,
+      'Use an https URL of the target.',
+    )
   const becomesGet = status === 303 ? outgoing.method !== 'HEAD' : status < 303 && outgoing.method === 'POST'
   const kept = becomesGet ? withoutBody(outgoing) : outgoing
   if (next.origin === origin) return { target: next, outgoing: kept }
-  if (kept.body) throw netError(MESSAGES.redirectedBody({ origin }))
+  if (kept.body)
+    throw refused(
+      `Nexus did not follow a redirect of ${origin}: it would send the request body to another origin.`,
+      'Send the request to the final URL yourself.',
+    )
   const harmless = Object.entries(kept.headers).filter(
     ([name]) => HARMLESS.includes(name) || name === 'accept-encoding',
   )
@@ -140,12 +192,10 @@ function readNext(text: string, target: Target, rules: Following['rules']): Targ
 /** The error about the target of a redirect, as it concerns who requested something else. */
 function redirected(error: unknown, origin: string): unknown {
   if (!isNexusError(error)) return error
-  if (error.code === 'INVALID_ARGUMENT') return netError(MESSAGES.badRedirect({ origin }), error)
+  if (error.code === 'INVALID_ARGUMENT')
+    return network(`${origin} redirects to a URL that cannot be used.`, 'Request the final URL yourself.', error)
   if (error.code !== 'ADDRESS_REFUSED' && error.code !== 'NETWORK_FAILED') return error
-  return netError(
-    MESSAGES.redirected({ origin, code: error.code, message: error.message, fix: error.fix ?? '' }),
-    error,
-  )
+  return coded(error.code)(`${error.message} ${origin} redirected to it.`, error.fix ?? '', error)
 }
 
 function withoutBody({ headers }: Outgoing): Outgoing {
@@ -154,7 +204,8 @@ function withoutBody({ headers }: Outgoing): Outgoing {
 }
 
 function readOutgoing({ method, headers = {}, body }: NetRequest): Outgoing {
-  if (method !== undefined && !METHODS.includes(method)) throw netError(MESSAGES.badMethod())
+  if (method !== undefined && !METHODS.includes(method))
+    throw invalid('The request was not sent: its method is unsupported.', 'Use GET, HEAD, POST, PUT, PATCH or DELETE.')
   const given = Object.entries(headers).map(([name, value]) => [readHeader(name, value), value])
   return {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
@@ -169,12 +220,17 @@ function readOutgoing({ method, headers = {}, body }: NetRequest): Outgoing {
 }
 
 function readHeader(name: string, value: string): string {
+  let cause: unknown
   try {
     validateHeaderName(name)
     validateHeaderValue(name, value)
+    if (!OURS.test(name.toLowerCase())) return name.toLowerCase()
   } catch (error) {
-    throw netError(MESSAGES.badHeader({ name }), error)
+    cause = error
   }
-  if (OURS.test(name.toLowerCase())) throw netError(MESSAGES.badHeader({ name }))
-  return name.toLowerCase()
+  throw invalid(
+    `The request was not sent: the header ${JSON.stringify(toSafeLine(name))} or its value cannot be used.`,
+    'Remove the header. Nexus sets Host, Accept-Encoding, lengths and connection headers itself.',
+    cause,
+  )
 }

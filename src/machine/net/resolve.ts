@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { errorCode, errorMessage, toSafeLine } from '../../kernel/index.ts'
 import { createAddressRule } from './addresses.ts'
-import { MESSAGES, netError } from './messages.ts'
+import { network, refused, USE_PUBLIC } from './errors.ts'
 import type { Target } from './target.ts'
 import type { Lookup, NetOptions, PinnedAddress } from './types.ts'
 
@@ -14,7 +14,11 @@ export async function resolveTarget(target: Target, options: NetOptions): Promis
   const rule = createAddressRule(ownAddresses())
   for (const { address } of addresses) {
     const range = rule(address, target.isConfigured)
-    if (range !== undefined) throw netError(MESSAGES.address({ origin: target.origin, range }))
+    if (range !== undefined)
+      throw refused(
+        `Nexus did not contact ${target.origin}: it has an address that is not public (${range}).`,
+        USE_PUBLIC,
+      )
   }
   return addresses
 }
@@ -23,11 +27,19 @@ export async function resolveTarget(target: Target, options: NetOptions): Promis
 export async function addressesOf(host: string, { lookup = lookupAll }: NetOptions): Promise<readonly PinnedAddress[]> {
   if (isIP(host) !== 0) return [pinned(host)]
   const answers = await lookup(host).catch((error: unknown) => {
-    throw netError(MESSAGES.unresolved({ host, reason: reasonOf(error) }), error)
+    throw unresolved(host, reasonOf(error), error)
   })
   const addresses = [...new Set(answers.map(({ address }) => address))].map(pinned)
-  if (addresses.length === 0) throw netError(MESSAGES.unresolved({ host, reason: 'it has no address' }))
+  if (addresses.length === 0) throw unresolved(host, 'it has no address')
   return addresses
+}
+
+function unresolved(host: string, reason: string, cause?: unknown): Error {
+  return network(
+    `The name ${host} could not be resolved: ${reason}.`,
+    'Check the spelling of the host and your DNS.',
+    cause,
+  )
 }
 
 function pinned(address: string): PinnedAddress {

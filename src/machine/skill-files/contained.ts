@@ -9,8 +9,7 @@ import {
   readAll,
 } from '../files/index.ts'
 import type { FileStamp } from '../../kernel/index.ts'
-import { createPace } from './pace.ts'
-import { withSkillFailures } from './failures.ts'
+import { createPace, withSkillFailures } from './failures.ts'
 
 export interface ReadContainedOptions {
   readonly maxBytes: number

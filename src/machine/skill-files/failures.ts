@@ -1,4 +1,10 @@
-import { codeOf, FileError } from '../files/index.ts'
+import {
+  codeOf,
+  createPace as createAnyPace,
+  FileError,
+  type Pace,
+  yieldToEventLoop as yieldOnce,
+} from '../files/index.ts'
 import { type ErrorCode, NexusError, shellWord } from '../../kernel/index.ts'
 
 /** The sentence of a failure for those who asked for a file of a skill. Not in it: what makes the skill unusable. */
@@ -59,4 +65,20 @@ export function reasonOf(error: unknown): string {
     default:
       return error instanceof Error ? error.message : String(error)
   }
+}
+
+/** A pace that also ends the work: throws NexusError CANCELLED once the signal is aborted. */
+export function createPace(signal?: AbortSignal): Pace {
+  return createAnyPace(() => throwIfAborted(signal))
+}
+
+/** Lets timers, I/O and other waiting callbacks run once. Throws NexusError CANCELLED once the signal is aborted. */
+export async function yieldToEventLoop(signal?: AbortSignal): Promise<void> {
+  await yieldOnce()
+  throwIfAborted(signal)
+}
+
+/** Throws NexusError CANCELLED when the signal is aborted. */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new NexusError('CANCELLED', 'the caller cancelled', { cause: signal.reason })
 }

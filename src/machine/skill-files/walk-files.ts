@@ -7,6 +7,7 @@ import {
   listNames,
   type OpenedFile,
   openRoot,
+  type Pace,
   readInto,
 } from '../files/index.ts'
 import {
@@ -17,8 +18,7 @@ import {
   NexusError,
   SKILL_FILE,
 } from '../../kernel/index.ts'
-import { createPace, type Pace } from './pace.ts'
-import { asSkillFailure } from './failures.ts'
+import { asSkillFailure, createPace } from './failures.ts'
 
 /** Limits of a skill's files. Source: reference/security §2.3, contracts §2.5. */
 export const MANIFEST_LIMITS = {
