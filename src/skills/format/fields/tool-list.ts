@@ -18,16 +18,15 @@ function isBeforeParenthesis(text: string, at: number): boolean {
   return text[at] !== ',' && /^\s*\(/.test(text.slice(at, at + 8))
 }
 
-/** Names with one space between them, and the text in their parentheses: nearly all lists. */
-const PLAIN = /^[\w-]+(?:\([^()]*\))?(?: [\w-]+(?:\([^()]*\))?)*$/
-const PLAIN_TOOL = /[\w-]+(?:\([^()]*\))?/g
+/** Names with one space between them, and text without spaces in their parentheses: most lists. */
+const PLAIN = /^[\w-]+(?:\([^() ]*\))?(?: [\w-]+(?:\([^() ]*\))?)*$/
 
 /**
  * Cuts `Bash(git add:*), Read Write` into its tools: separated by blanks or commas outside parentheses. A parenthesis belongs
  * to the name before it, also after a blank. Duplicates are kept once. With `keepSpaces` only commas separate, as in an entry of a list.
  */
 export function splitToolList(text: string, keepSpaces = false): ToolList {
-  if (!keepSpaces && PLAIN.test(text)) return { tools: [...new Set(text.match(PLAIN_TOOL))], balanced: true }
+  if (!keepSpaces && PLAIN.test(text)) return { tools: [...new Set(text.split(' '))], balanced: true }
   const tools = new Set<string>()
   let depth = 0
   let current = ''
@@ -47,32 +46,6 @@ export function splitToolList(text: string, keepSpaces = false): ToolList {
   return { tools: [...tools], balanced: depth === 0 }
 }
 
-/** A list of tools, and those that are near to a known one, with that. */
-interface CheckedList extends ToolList {
-  readonly similar: readonly (readonly [tool: string, right: string])[]
-}
-
-/** Skills of one author list the same tools, and cutting a list apart took a twelfth of discovery. */
-const CHECKED = new Map<string, CheckedList>()
-const MAX_CHECKED = 500
-const MAX_CHECKED_CHARS = 200
-
-/** As `splitToolList`, with what may be misspelt. */
-export function checkToolList(text: string, keepSpaces: boolean): CheckedList {
-  const key = keepSpaces ? `,${text}` : ` ${text}`
-  const known = CHECKED.get(key)
-  if (known !== undefined) return known
-  const list = splitToolList(text, keepSpaces)
-  const similar = list.tools.flatMap((tool) => {
-    const right = similarTool(tool)
-    return right === undefined ? [] : [[tool, right] as const]
-  })
-  const checked = { ...list, similar }
-  if (CHECKED.size === MAX_CHECKED) CHECKED.clear()
-  if (text.length <= MAX_CHECKED_CHARS) CHECKED.set(key, checked)
-  return checked
-}
-
 /** Names of tools in skills of Claude Code, OpenClaw and Nexus, with those that policy reads as others. */
 const KNOWN: readonly string[] = [
   ...['Bash', 'BashOutput', 'KillShell', 'Read', 'Write', 'Edit', 'MultiEdit', 'NotebookEdit', 'Glob', 'Grep', 'LS'],
@@ -80,15 +53,18 @@ const KNOWN: readonly string[] = [
   ...['exec', 'shell', 'sandbox', 'execute_code', 'apply_patch', 'run_command', 'read_file', 'write_file', 'edit_file'],
   ...['list_directory', 'load_skill', 'read_skill_file', 'find_skills', 'web_search', 'web_fetch', 'http_request'],
 ]
+/** Written exactly so, as in most skills, a name needs no closer look. */
+const KNOWN_NAMES: ReadonlySet<string> = new Set(KNOWN)
 const KNOWN_PLAIN: ReadonlySet<string> = new Set(KNOWN.map((name) => name.toLowerCase()))
 /** Shorter names are near to too many words. */
 const FEW_LETTERS = 4
 
 /** The known tool that an entry such as `Bahs(git:*)` probably means, with the rest of the entry; undefined for any other. */
-function similarTool(entry: string): string | undefined {
-  const [name = ''] = entry.split('(', 1)
-  if (name.trim().length < FEW_LETTERS || /[:*.]/.test(name) || KNOWN_PLAIN.has(name.trim().toLowerCase()))
-    return undefined
+export function similarTool(entry: string): string | undefined {
+  const end = entry.indexOf('(')
+  const name = end < 0 ? entry : entry.slice(0, end)
+  if (KNOWN_NAMES.has(name) || KNOWN_PLAIN.has(name.trim().toLowerCase())) return undefined
+  if (name.trim().length < FEW_LETTERS || /[:*.]/.test(name)) return undefined
   const right = nearest(name.trim(), KNOWN, 1)
   return right === undefined ? undefined : right + entry.slice(name.length)
 }
