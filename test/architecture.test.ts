@@ -51,6 +51,7 @@ const MODULES: Readonly<Record<string, Readonly<Record<string, readonly string[]
   skills: {
     format: [],
     sources: ['format'],
+    install: ['format'],
     gate: [],
     catalog: [],
     diagnose: ['catalog'],

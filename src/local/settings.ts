@@ -1,5 +1,5 @@
 /** The configuration of this machine, in the terms of the pipeline: where to look, what to gate by, where to run. */
-import { readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Catalog, everyCopy } from '../skills/catalog/index.ts'
 import {
@@ -78,7 +78,7 @@ export async function readSettings(options: SettingsOptions): Promise<Settings> 
   return {
     environment,
     loaded,
-    sources: sourcesOf(loaded, environment, options.skillsDirs ?? []),
+    sources: sourcesOf(loaded, environment, options.skillsDirs ?? []).map((source) => afterRecovery(source, loaded)),
     gateRules: gateRulesOf(loaded),
   }
 }
@@ -164,6 +164,27 @@ function sourcesOf(loaded: LoadedConfig, environment: Environment, skillsDirs: r
       source.type === 'local' ? [{ path: source.path, nested: source.nested ?? false }] : [],
     ),
   })
+}
+
+/** Ends an install that a killed process left, before the skills are looked for. Without one it costs the listing of a directory. */
+function afterRecovery(source: SkillSource, loaded: LoadedConfig): SkillSource {
+  if (source.id !== 'workspace' && source.id !== 'local') return source
+  return {
+    ...source,
+    async discover(signal) {
+      if (isInstalling(loaded.stateDirectory)) await (await import('./scope.ts')).recoverInstalls(loaded)
+      return source.discover(signal)
+    },
+  }
+}
+
+function isInstalling(stateDirectory: string): boolean {
+  try {
+    return readdirSync(join(stateDirectory, 'install')).some((name) => name.endsWith('.journal'))
+  } catch {
+    // Nothing was ever installed by this user.
+    return false
+  }
 }
 
 /** The SQLite file of this machine's state. */

@@ -14,6 +14,7 @@ export const CHOICES = {
   shell: ['bash', 'zsh', 'fish'],
   remember: ['exact', 'prefix'],
   scope: ['user', 'project'],
+  place: ['workspace', 'user'],
   // prettier-ignore
   client: [
     'claude-code', 'claude-desktop', 'cursor', 'vscode', 'copilot', 'codex', 'opencode', 'zed', 'antigravity', 'devin',

@@ -2,6 +2,7 @@ import { CHOICES, type Command, type OptionSpec } from './command.ts'
 import { ANSWERS, JSON_OPTION, MODEL, SANDBOX, WHERE } from './options.ts'
 import { SESSION_COMMANDS } from './session-commands.ts'
 import { SETTINGS_COMMANDS } from './settings-commands.ts'
+import { INSTALL_COMMANDS } from './install-commands.ts'
 import { MCP_COMMANDS } from './mcp-commands.ts'
 
 /** Every command, in the order of `nexus --help`. */
@@ -182,6 +183,7 @@ export const COMMANDS: readonly Command[] = [
     examples: ['nexus skills migrate ./skills --dry-run', 'nexus skills migrate ./skills/github --to flat'],
     load: async () => (await import('./validation/migrate.ts')).migrateSkills,
   },
+  ...INSTALL_COMMANDS,
   {
     name: 'prompt',
     summary: 'the exact prompt text about skills, with its cost',

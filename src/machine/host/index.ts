@@ -1,7 +1,9 @@
 /** host: runs programs of the user's own machine, unconfined, for Nexus itself; never a command of a skill or a model. */
+import type { GitRequest, GitSetting } from './git.ts'
 import type { ProgramRequest, ProgramResult } from './run-program.ts'
 import type { SecretCommandRequest, SecretCommandResult } from './secret-command.ts'
 
+export type { GitRequest, GitSetting, GitUser } from './git.ts'
 export type { ProgramRequest, ProgramResult } from './run-program.ts'
 export { SYSTEM_PATH } from './system-path.ts'
 
@@ -19,4 +21,17 @@ export async function runProgram(request: ProgramRequest): Promise<ProgramResult
  */
 export async function runSecretCommand(request: SecretCommandRequest): Promise<SecretCommandResult> {
   return (await import('./secret-command.ts')).run(request)
+}
+
+/**
+ * Runs the machine's git with nothing of the system's, the user's or a repository's configuration but `user`. It asks for no password, runs no
+ * hook and follows no redirect. Rejects only with the reason of an aborted signal.
+ */
+export async function runGit(request: GitRequest): Promise<ProgramResult> {
+  return (await import('./git.ts')).run(request)
+}
+
+/** Of the user's own git configuration: credentials, proxy, certificates and rewritten addresses. Empty without git. */
+export async function readGitSettings(home: string, signal?: AbortSignal): Promise<readonly GitSetting[]> {
+  return (await import('./git.ts')).readSettings(home, signal)
 }

@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs'
+import {
+  fetchLocked,
+  findToRestore,
+  hostsToAsk,
+  INSTALL_MESSAGES,
+  installError,
+  lockOf,
+  restore,
+} from '../../../../skills/install/index.ts'
+import type { Answer, Invocation } from '../../command.ts'
+import { namesFlag, openInstalling, scopeData } from '../../installing/place.ts'
+import { INSTALL_WORDS } from '../../installing/words.ts'
+import { confirm } from '../../interactive/confirm.ts'
+import { withProgress } from '../../interactive/progress.ts'
+
+/** `nexus skills ci`: exactly the lock, or an error. */
+export async function restoreSkills(invocation: Invocation): Promise<Answer> {
+  const { terminal, flags } = invocation
+  const { scope, access, alone } = await openInstalling(invocation)
+  if (!existsSync(scope.lockPath)) throw installError('FILE_NOT_FOUND', INSTALL_MESSAGES.lockMissing(scope.lockPath))
+  const lock = lockOf(scope)
+  const due = await findToRestore(scope, lock)
+  const overwrite = namesFlag(invocation, 'overwrite')
+  const edited = due.filter(({ name, isMissing }) => !isMissing && !overwrite.has(name))
+  for (const { skill, drift } of edited)
+    for (const { path, change } of drift) terminal.note(INSTALL_WORDS.drift(skill.place, path, change))
+  if (edited.length > 0) throw installError('CONFLICT', INSTALL_WORDS.notVerified(edited.map(({ name }) => name)))
+  const hosts = hostsToAsk(due)
+  const data = {
+    ...scopeData(scope),
+    hosts,
+    skills: due.map(({ name, skill, isKept }) => ({ name, source: skill.source, cached: isKept })),
+  }
+  if (due.length === 0)
+    return { data: { ...data, applied: true }, show: () => terminal.line(INSTALL_WORDS.restored(0)) }
+  terminal.note(INSTALL_WORDS.hosts(hosts))
+  if (flags['dry-run'] === true)
+    return { data: { ...data, applied: false }, show: () => terminal.line(INSTALL_WORDS.dryRun()) }
+  if (flags['yes'] !== true) {
+    if (!terminal.isInteractive) throw installError('INVALID_ARGUMENT', INSTALL_WORDS.needsYes('skills ci', []))
+    if (!(await confirm(INSTALL_WORDS.question(), invocation)))
+      return { data: { ...data, applied: false }, exit: 1, show: () => terminal.line(INSTALL_WORDS.refused()) }
+  }
+  const wanted = await withProgress(terminal, 'fetching locked skills', () => fetchLocked(scope, due, access))
+  await restore(scope, wanted, { alone, overwrite })
+  return { data: { ...data, applied: true }, show: () => terminal.line(INSTALL_WORDS.restored(due.length)) }
+}

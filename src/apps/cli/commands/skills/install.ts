@@ -1,0 +1,102 @@
+import { toSafeLine } from '../../../../kernel/index.ts'
+import {
+  type Candidate,
+  INSTALL_MESSAGES,
+  installError,
+  type Locator,
+  lockOf,
+  openSource,
+  type OpenedSource,
+  planOf,
+  readLocator,
+} from '../../../../skills/install/index.ts'
+import { type Answer, argument, type Invocation } from '../../command.ts'
+import { carryOut } from '../../installing/plan.ts'
+import { openInstalling, namesFlag } from '../../installing/place.ts'
+import { INSTALL_WORDS } from '../../installing/words.ts'
+import { withProgress } from '../../interactive/progress.ts'
+import { formatTable } from '../../show/columns.ts'
+
+/** `nexus skills install <source>`: fetches, shows a plan, asks, and places. */
+export async function installSkills(invocation: Invocation): Promise<Answer> {
+  const { terminal, cwd, flags } = invocation
+  const installing = await openInstalling(invocation)
+  const what = argument(invocation, 'a source', ['anthropics/skills', '--skill', 'pdf'])
+  const locator = readLocator(what, { cwd })
+  const { scope, access } = installing
+  await using opened = await withProgress(terminal, `fetching ${toSafeLine(what)}`, () => openSource(locator, access))
+  for (const { path, why } of opened.refused) terminal.note(INSTALL_WORDS.refusedSkill(path, why))
+  if (flags['list'] === true) return listed(opened, invocation)
+  const chosen = choose(opened, { what, locator, invocation })
+  const packages = await withProgress(terminal, 'fetching files', () => opened.read(chosen))
+  const wanted = packages.map((each) => ({ package: each, source: opened.lockedAs(each) }))
+  const planned = await planOf(scope, wanted, lockOf(scope))
+  const from = locator.type === 'directory' || locator.type === 'archive' ? locator.path : undefined
+  const outcome = await carryOut(planned, installing, { invocation, from })
+  return {
+    data: outcome.data,
+    exit: outcome.exit,
+    show: () => {
+      if (!outcome.applied) return
+      for (const [name, path] of outcome.applied.kept)
+        terminal.note(INSTALL_WORDS.keptEdits(name, terminal.shortPath(path)))
+      terminal.line(INSTALL_WORDS.placed(planned.length, terminal.shortPath(scope.lockPath)))
+    },
+  }
+}
+
+function listed({ candidates, refused }: OpenedSource, { terminal }: Invocation): Answer {
+  return {
+    data: { skills: candidates, refused },
+    show: () => {
+      const rows = candidates.map(({ name, path, description }) => [
+        toSafeLine(name),
+        toSafeLine(path || '.'),
+        toSafeLine(description),
+      ])
+      terminal.line(formatTable(rows, terminal))
+    },
+  }
+}
+
+interface Choosing {
+  readonly what: string
+  readonly locator: Locator
+  readonly invocation: Invocation
+}
+
+/** The skills that are asked for. Throws FILE_NOT_FOUND, INVALID_ARGUMENT when nothing says which. */
+function choose({ candidates }: OpenedSource, { what, locator, invocation }: Choosing): readonly Candidate[] {
+  if (candidates.length === 0) throw installError('FILE_NOT_FOUND', INSTALL_MESSAGES.noSkills(what))
+  const asked = [...namesFlag(invocation, 'skill')]
+  if (locator.type === 'git' && locator.skill !== undefined) asked.push(locator.skill)
+  const all = asked.length > 0 ? asked.flatMap((name) => named(candidates, name, what)) : [...candidates]
+  if (asked.length === 0 && candidates.length > 1 && invocation.flags['all'] !== true) {
+    const { terminal } = invocation
+    for (const { name, description } of candidates) terminal.note(`  ${toSafeLine(name)}  ${toSafeLine(description)}`)
+    throw installError('INVALID_ARGUMENT', INSTALL_WORDS.needsChoice(candidates.length, what))
+  }
+  for (const [directory, same] of Map.groupBy(new Set(all), (each) => each.directory))
+    if (same.length > 1)
+      throw installError(
+        'CONFLICT',
+        INSTALL_MESSAGES.twoOfOneName(
+          directory,
+          same.map(({ path }) => path),
+        ),
+      )
+  return [...new Set(all)]
+}
+
+function named(candidates: readonly Candidate[], name: string, what: string): readonly Candidate[] {
+  const found = candidates.filter((each) => each.name === name || each.directory === name || each.path === name)
+  if (found.length > 0) return found
+  throw installError(
+    'SKILL_NOT_FOUND',
+    INSTALL_MESSAGES.skillNotThere(
+      name,
+      what,
+      candidates.map((each) => each.name),
+    ),
+  )
+}

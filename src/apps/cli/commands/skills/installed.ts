@@ -1,0 +1,70 @@
+import { removeSkills, rollBack, setPinned, verifyCopies } from '../../../../skills/install/index.ts'
+import { type Answer, argument, type Invocation } from '../../command.ts'
+import { namesFlag, openInstalling, scopeData } from '../../installing/place.ts'
+import { INSTALL_WORDS } from '../../installing/words.ts'
+import { memberOf } from '../../envelope.ts'
+
+/** `nexus skills verify [name…]`: names each file that is not as the lock has it. */
+export async function verifySkills(invocation: Invocation): Promise<Answer> {
+  const { terminal, positionals } = invocation
+  const { scope } = await openInstalling(invocation)
+  const verified = await verifyCopies(scope, positionals)
+  const wrong = verified.filter(({ drift }) => drift.length > 0)
+  const error = wrong.length === 0 ? undefined : INSTALL_WORDS.notVerified(wrong.map(({ name }) => name))
+  return {
+    data: { ...scopeData(scope), skills: verified },
+    ...(error && { error: memberOf('CONFLICT', error) }),
+    show: () => {
+      for (const { place, drift } of wrong)
+        for (const { path, change } of drift) terminal.line(INSTALL_WORDS.drift(place, path, change))
+      if (error) terminal.note(`${error.message} ${error.fix}`)
+      else terminal.line(INSTALL_WORDS.verified(verified.length))
+    },
+  }
+}
+
+/** `nexus skills remove <name…>` */
+export async function removeInstalled(invocation: Invocation): Promise<Answer> {
+  const { terminal, positionals } = invocation
+  const { scope, alone } = await openInstalling(invocation)
+  argument(invocation, 'a name', ['pdf'])
+  const options = { alone, overwrite: namesFlag(invocation, 'overwrite') }
+  const { kept } = await removeSkills(scope, positionals, options)
+  return {
+    data: { ...scopeData(scope), removed: positionals, kept: Object.fromEntries(kept) },
+    show: () => {
+      for (const [name, path] of kept) terminal.note(INSTALL_WORDS.keptEdits(name, terminal.shortPath(path)))
+      terminal.line(INSTALL_WORDS.removed(positionals))
+    },
+  }
+}
+
+/** `nexus skills rollback <name>` */
+export async function rollBackSkill(invocation: Invocation): Promise<Answer> {
+  const { scope, alone } = await openInstalling(invocation)
+  const name = argument(invocation, 'a name', ['pdf'])
+  const options = { alone, overwrite: namesFlag(invocation, 'overwrite'), now: new Date() }
+  const { digest, source } = await rollBack(scope, name, options)
+  return {
+    data: { ...scopeData(scope), name, digest, source },
+    show: () => invocation.terminal.line(INSTALL_WORDS.rolledBack(name, digest)),
+  }
+}
+
+/** `nexus skills pin <name>` */
+export function pinSkill(invocation: Invocation): Promise<Answer> {
+  return pin(invocation, true)
+}
+
+/** `nexus skills unpin <name>` */
+export function unpinSkill(invocation: Invocation): Promise<Answer> {
+  return pin(invocation, false)
+}
+
+async function pin(invocation: Invocation, pinned: boolean): Promise<Answer> {
+  const { scope, alone } = await openInstalling(invocation)
+  const name = argument(invocation, 'a name', ['pdf'])
+  await setPinned(scope, name, { alone, pinned })
+  const say = pinned ? INSTALL_WORDS.pinned : INSTALL_WORDS.unpinned
+  return { data: { ...scopeData(scope), name, pinned }, show: () => invocation.terminal.line(say(name)) }
+}

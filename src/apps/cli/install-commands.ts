@@ -1,0 +1,121 @@
+import { CHOICES, type Command, type OptionSpec } from './command.ts'
+import { JSON_OPTION, WHERE } from './options.ts'
+
+const SCOPE: Record<string, OptionSpec> = {
+  scope: {
+    type: 'string',
+    value: 'SCOPE',
+    choices: CHOICES.place,
+    help: 'workspace (default in a project): its skills/; user: ~/.nexus/skills',
+  },
+  config: WHERE['config'] as OptionSpec,
+}
+
+const CONSENT: Record<string, OptionSpec> = {
+  yes: { type: 'boolean', short: 'y', help: 'place what the plan says without a question' },
+  accept: {
+    type: 'string',
+    multiple: true,
+    value: 'NAME',
+    help: 'give this skill what the plan says that it would get (may be repeated)',
+  },
+  overwrite: {
+    type: 'string',
+    multiple: true,
+    value: 'NAME',
+    help: 'replace the local edits of this skill; a copy of the files is kept (may be repeated)',
+  },
+  'dry-run': { type: 'boolean', help: 'show the plan, change nothing' },
+}
+
+const INSTALL: Omit<Command, 'name' | 'summary'> = {
+  usage: '<source>',
+  options: {
+    skill: { type: 'string', multiple: true, value: 'NAMES', help: 'install these, such as pdf,docx' },
+    all: { type: 'boolean', help: 'install every skill of the source' },
+    list: { type: 'boolean', help: 'only show what the source has' },
+    ...SCOPE,
+    ...CONSENT,
+    ...JSON_OPTION,
+  },
+  examples: [
+    'nexus skills install anthropics/skills --skill pdf',
+    'nexus skills install https://github.com/anthropics/skills/tree/main/skills/pdf',
+    'nexus skills install ./my-skill --scope user',
+  ],
+  load: async () => (await import('./commands/skills/install.ts')).installSkills,
+}
+
+/** The commands that get, change and check installed skills, in the order of `nexus --help`. */
+export const INSTALL_COMMANDS: readonly Command[] = [
+  { name: 'skills install', summary: 'get skills from a git host, an archive or a folder', ...INSTALL },
+  { name: 'skills add', summary: 'the same as skills install', ...INSTALL },
+  {
+    name: 'skills update',
+    summary: 'replace installed skills by their newest revisions, after showing what changes',
+    usage: '[name…]',
+    options: {
+      all: { type: 'boolean', help: 'every skill of the lock' },
+      ...SCOPE,
+      ...CONSENT,
+      ...JSON_OPTION,
+    },
+    examples: ['nexus skills update pdf', 'nexus skills update --all --dry-run'],
+    load: async () => (await import('./commands/skills/update.ts')).updateSkills,
+  },
+  {
+    name: 'skills outdated',
+    summary: 'which installed skills have a newer revision; exit code 1 when one has',
+    usage: '[name…]',
+    options: { ...SCOPE, ...JSON_OPTION },
+    examples: ['nexus skills outdated'],
+    load: async () => (await import('./commands/skills/update.ts')).outdatedSkills,
+  },
+  {
+    name: 'skills ci',
+    summary: 'restore exactly the copies of the lock, from this machine where it has them',
+    options: { ...SCOPE, ...CONSENT, ...JSON_OPTION },
+    examples: ['nexus skills ci --yes'],
+    load: async () => (await import('./commands/skills/ci.ts')).restoreSkills,
+  },
+  {
+    name: 'skills verify',
+    summary: 'compare the installed files with the lock',
+    usage: '[name…]',
+    options: { ...SCOPE, ...JSON_OPTION },
+    examples: ['nexus skills verify', 'nexus skills verify pdf --json'],
+    load: async () => (await import('./commands/skills/installed.ts')).verifySkills,
+  },
+  {
+    name: 'skills remove',
+    summary: 'remove installed skills and their entries in the lock',
+    usage: '<name…>',
+    options: { ...SCOPE, overwrite: CONSENT['overwrite'] as OptionSpec, ...JSON_OPTION },
+    examples: ['nexus skills remove pdf'],
+    load: async () => (await import('./commands/skills/installed.ts')).removeInstalled,
+  },
+  {
+    name: 'skills rollback',
+    summary: 'put the revision of a skill back that was there before the last update',
+    usage: '<name>',
+    options: { ...SCOPE, overwrite: CONSENT['overwrite'] as OptionSpec, ...JSON_OPTION },
+    examples: ['nexus skills rollback pdf'],
+    load: async () => (await import('./commands/skills/installed.ts')).rollBackSkill,
+  },
+  {
+    name: 'skills pin',
+    summary: 'keep a skill at its revision: update passes it over',
+    usage: '<name>',
+    options: { ...SCOPE, ...JSON_OPTION },
+    examples: ['nexus skills pin pdf'],
+    load: async () => (await import('./commands/skills/installed.ts')).pinSkill,
+  },
+  {
+    name: 'skills unpin',
+    summary: 'let a skill be updated again',
+    usage: '<name>',
+    options: { ...SCOPE, ...JSON_OPTION },
+    examples: ['nexus skills unpin pdf'],
+    load: async () => (await import('./commands/skills/installed.ts')).unpinSkill,
+  },
+]

@@ -1,0 +1,42 @@
+import { assertValid, type LoadedConfig } from '../../../config/index.ts'
+import { toSafeLine } from '../../../kernel/index.ts'
+import { aloneOf, installScope, sourceAccess } from '../../../local/index.ts'
+import type { Alone, Scope } from '../../../skills/install/index.ts'
+import { choiceFlag, CHOICES, type Invocation, listFlag } from '../command.ts'
+import { loadHere } from '../open.ts'
+
+/** What every command of this kind works on. */
+export interface Installing {
+  readonly loaded: LoadedConfig
+  readonly scope: Scope
+  readonly alone: Alone
+  readonly access: ReturnType<typeof sourceAccess>
+  /** What is placed here is trusted, and gets what the settings give to skills. */
+  readonly isTrusted: boolean
+}
+
+/** The scope that is asked for; by default the workspace where something makes one. Throws CONFIG_INVALID. */
+export async function openInstalling(invocation: Invocation): Promise<Installing> {
+  const { environment, signal } = invocation
+  const kind = choiceFlag(invocation, 'scope', CHOICES.place)
+  const loaded = await loadHere(invocation)
+  assertValid(loaded)
+  const { workspace } = loaded
+  const scope = installScope(kind ?? (workspace.marker === undefined ? 'user' : 'workspace'), loaded)
+  const isTrusted = scope.kind === 'user' ? !loaded.homeIsWorkspace : workspace.trusted
+  return { loaded, scope, isTrusted, alone: aloneOf(loaded, signal), access: sourceAccess(scope, environment, signal) }
+}
+
+/** Names given with a flag that may be repeated, or separated by commas. */
+export function namesFlag(invocation: Invocation, flag: string): ReadonlySet<string> {
+  return new Set(
+    listFlag(invocation, flag)
+      .flatMap((value) => value.split(','))
+      .filter(Boolean),
+  )
+}
+
+/** For JSON: where copies are and where the lock is. */
+export function scopeData({ kind, root, lockPath }: Scope) {
+  return { scope: kind, root: toSafeLine(root), lock: toSafeLine(lockPath) }
+}

@@ -1,0 +1,146 @@
+import { toSafeLine } from '../../../kernel/index.ts'
+import type { Applied, PlannedSkill } from '../../../skills/install/index.ts'
+import { applyPlan, asksAnything, type Asks, installError } from '../../../skills/install/index.ts'
+import type { Invocation } from '../command.ts'
+import { confirm } from '../interactive/confirm.ts'
+import { type Installing, namesFlag, scopeData } from './place.ts'
+import { INSTALL_WORDS } from './words.ts'
+
+/** What the settings would give to a placed copy. */
+interface Grant {
+  readonly name: string
+  readonly key: string
+  readonly variables: readonly string[]
+}
+
+/** Settings reach a copy by its name, or by the key that it names itself; a copy that had them before is not asked about. */
+function grantsOf(planned: readonly PlannedSkill[], { loaded, isTrusted }: Installing): readonly Grant[] {
+  if (!isTrusted) return []
+  const { entries } = loaded.config.skills
+  return planned.flatMap(({ name, action, package: packed, source, before }) => {
+    const hadThem = before !== undefined && sameOrigin(before.source, source)
+    const keys = [packed.name, packed.document.metadata.skillKey ?? packed.name]
+    const key = keys.find((each) => entries.has(each))
+    const entry = key === undefined ? undefined : entries.get(key)
+    if (key === undefined || !entry || hadThem || action === 'same') return []
+    const secret = entry.hasApiKey ? ['apiKey'] : []
+    return [{ name, key, variables: [...secret, ...Object.keys(entry.env)] }]
+  })
+}
+
+function sameOrigin(a: PlannedSkill['source'], b: PlannedSkill['source']): boolean {
+  const origin = (source: PlannedSkill['source']) =>
+    `${source.type} ${'url' in source ? source.url : ''} ${source.path}`
+  return origin(a) === origin(b)
+}
+
+/** What became of a plan. */
+export interface Outcome {
+  readonly data: Readonly<Record<string, unknown>>
+  readonly applied: Applied | undefined
+  /** Exit code 1 when the person says no. */
+  readonly exit: number
+}
+
+/** Shows a plan, asks where that is needed, and places it. Throws INVALID_ARGUMENT where nobody can answer. */
+export async function carryOut(
+  planned: readonly PlannedSkill[],
+  installing: Installing,
+  { invocation, from }: { readonly invocation: Invocation; readonly from?: string | undefined },
+): Promise<Outcome> {
+  const { terminal, flags } = invocation
+  const { scope, alone } = installing
+  const grants = grantsOf(planned, installing)
+  showPlan(planned, { grants, installing, invocation })
+  const data = { ...scopeData(scope), skills: planned.map((plan) => planData(plan, grants)) }
+  if (flags['dry-run'] === true) {
+    terminal.note(INSTALL_WORDS.dryRun())
+    return { data: { ...data, applied: false }, applied: undefined, exit: 0 }
+  }
+  if (planned.some(({ action }) => action !== 'same') && !(await isAgreed(grants, invocation))) {
+    terminal.note(INSTALL_WORDS.refused())
+    return { data: { ...data, applied: false }, applied: undefined, exit: 1 }
+  }
+  const overwrite = namesFlag(invocation, 'overwrite')
+  const options = { alone, overwrite, now: new Date(), ...(from !== undefined && { from }) }
+  const applied = await applyPlan(scope, planned, options)
+  const kept = Object.fromEntries([...applied.kept].map(([name, path]) => [name, toSafeLine(path)]))
+  return { data: { ...data, applied: true, kept }, applied, exit: 0 }
+}
+
+async function isAgreed(grants: readonly Grant[], invocation: Invocation): Promise<boolean> {
+  const { terminal, flags, command, positionals } = invocation
+  const accepted = namesFlag(invocation, 'accept')
+  const open = grants.map(({ name }) => name).filter((name) => !accepted.has(name))
+  if (flags['yes'] === true && open.length === 0) return true
+  if (flags['yes'] === true)
+    throw installError('INVALID_ARGUMENT', INSTALL_WORDS.needsAccept(open, command, positionals))
+  if (!terminal.isInteractive) throw installError('INVALID_ARGUMENT', INSTALL_WORDS.needsYes(command, positionals))
+  return (await confirm(INSTALL_WORDS.question(), invocation)) === true
+}
+
+interface Showing {
+  readonly grants: readonly Grant[]
+  readonly installing: Installing
+  readonly invocation: Invocation
+}
+
+function showPlan(planned: readonly PlannedSkill[], { grants, installing, invocation }: Showing): void {
+  const { terminal } = invocation
+  const { scope, isTrusted } = installing
+  terminal.note(INSTALL_WORDS.plan(terminal.shortPath(`${scope.root}/skills`)))
+  for (const plan of planned) {
+    for (const line of linesOf(plan)) terminal.note(line)
+    for (const { key, variables } of grants.filter(({ name }) => name === plan.name))
+      terminal.note(INSTALL_WORDS.gets(key, variables))
+  }
+  terminal.note(isTrusted ? INSTALL_WORDS.trusted() : INSTALL_WORDS.untrusted())
+}
+
+const MARKS = { add: '+', replace: '~', same: '=' } as const
+const KINDS: Readonly<Record<keyof Asks, string>> = {
+  scripts: 'scripts',
+  tools: 'tools',
+  variables: 'variables',
+  programs: 'programs',
+  config: 'settings',
+  installs: 'installs',
+  secret: 'the settings of another key',
+}
+
+function linesOf(plan: PlannedSkill): string[] {
+  const { name, action, package: packed, changes, edited, asks, widens } = plan
+  const bytes = packed.files.reduce((sum, file) => sum + file.bytes.length, 0)
+  const what = action === 'same' ? INSTALL_WORDS.same() : INSTALL_WORDS.files(packed.files.length, bytes)
+  const row = { mark: MARKS[action], name, what, from: sourceText(plan.source) }
+  const first = INSTALL_WORDS.row(row)
+  if (action === 'same') return [first]
+  const shown = action === 'add' ? asks : widens
+  const words = Object.entries(shown).filter(([, all]) => all.length > 0)
+  const say = action === 'add' ? INSTALL_WORDS.asks : INSTALL_WORDS.widens
+  return [
+    first,
+    ...(action === 'replace' ? changes.map(({ change, path }) => INSTALL_WORDS.change(change, path)) : []),
+    ...words.map(([kind, all]) => say(KINDS[kind as keyof Asks], all)),
+    ...(packed.leftOut.length > 0 ? [INSTALL_WORDS.leftOut(packed.leftOut)] : []),
+    ...(edited.length > 0 ? [INSTALL_WORDS.edited(edited)] : []),
+  ]
+}
+
+/** Where a copy came from, in one line. */
+export function sourceText(source: PlannedSkill['source']): string {
+  if (source.type === 'git') return toSafeLine(`${source.url}#${source.ref ?? ''}@${source.commit.slice(0, 12)}`)
+  if (source.type === 'archive') return toSafeLine(source.url ?? `archive ${source.sha256.slice(0, 12)}`)
+  return source.path === undefined ? 'a folder of this machine' : toSafeLine(source.path)
+}
+
+function planData(plan: PlannedSkill, grants: readonly Grant[]) {
+  const { name, place, action, package: packed, source, changes, edited, asks, widens, isOurs } = plan
+  return {
+    ...{ name, place, action, source, digest: packed.digest, description: packed.description },
+    files: packed.manifest.map(({ path, size, executable }) => ({ path, size, executable })),
+    ...{ changes, edited, asks, widens, ours: isOurs, widening: asksAnything(widens) && action === 'replace' },
+    leftOut: packed.leftOut,
+    grants: grants.filter((grant) => grant.name === name).map(({ key, variables }) => ({ key, variables })),
+  }
+}

@@ -1,0 +1,76 @@
+/** words: every sentence of the commands that install skills. */
+import { commandFix, toSafeLine } from '../../../kernel/index.ts'
+import { many } from '../failure.ts'
+
+const list = (words: Iterable<string>): string => [...words].map(toSafeLine).join(', ')
+
+export const INSTALL_WORDS = {
+  needsChoice: (count: number, source: string) => ({
+    message: `Nothing was installed: ${toSafeLine(source)} has ${many(count, 'skill')}.`,
+    ...commandFix('Choose, for example:', 'skills', 'install', toSafeLine(source), '--all'),
+  }),
+  needsYes: (command: string, args: readonly string[]) => ({
+    message: 'Nothing was changed: without a terminal nobody can answer.',
+    ...commandFix('If you agree with the plan:', ...command.split(' '), ...args.map(toSafeLine), '--yes'),
+  }),
+  needsAccept: (names: readonly string[], command: string, args: readonly string[]) => ({
+    message: `Nothing was changed: --yes does not give new skills what your settings keep for ${list(names)}.`,
+    ...commandFix(
+      'If you agree with the plan:',
+      ...command.split(' '),
+      ...args.map(toSafeLine),
+      '--yes',
+      '--accept',
+      names.join(','),
+    ),
+  }),
+  needsNames: (command: string) => ({
+    message: `nexus ${command} needs the name of a skill, or --all.`,
+    ...commandFix('For example:', ...command.split(' '), '--all'),
+  }),
+  refused: () => 'Nothing was changed.',
+  dryRun: () => 'Nothing was changed (--dry-run).',
+  question: () => 'Place them?',
+  plan: (where: string) => `Plan for ${where}:`,
+  row: (row: { readonly mark: string; readonly name: string; readonly what: string; readonly from: string }) =>
+    `  ${row.mark} ${row.name}  ${row.what}  ${row.from}`,
+  same: () => 'unchanged',
+  files: (count: number, bytes: number) => `${many(count, 'file')}, ${size(bytes)}`,
+  scripts: (words: readonly string[]) => `      has scripts: ${list(words)}`,
+  asks: (kind: string, words: readonly string[]) => `      asks for ${kind}: ${list(words)}`,
+  widens: (kind: string, words: readonly string[]) => `      new: asks for ${kind}: ${list(words)}`,
+  leftOut: (words: readonly string[]) => `      not placed, as they are links or submodules: ${list(words)}`,
+  edited: (words: readonly string[]) => `      has local edits: ${list(words)}`,
+  change: (change: string, path: string) => `      ${change} ${toSafeLine(path)}`,
+  gets: (key: string, words: readonly string[]) =>
+    `      would get what skills.entries.${toSafeLine(key)} has${words.length === 0 ? '' : `: ${list(words)}`}`,
+  trusted: () => 'This root is trusted: agents may run what is placed here.',
+  untrusted: () => 'This workspace is not trusted: what is placed here is listed, and runs nothing.',
+  refusedSkill: (path: string, why: string) => `  not installable: ${toSafeLine(path) || '.'}: ${toSafeLine(why)}`,
+  placed: (count: number, lock: string) => `${many(count, 'skill')} placed; the lock is ${lock}`,
+  keptEdits: (name: string, path: string) => `The local edits of ${toSafeLine(name)} are kept in ${path}`,
+  upToDate: () => 'Every skill is up to date.',
+  outdated: (row: { readonly name: string; readonly from: string; readonly to: string; readonly source: string }) =>
+    `${row.name}  ${row.from} → ${row.to}  ${toSafeLine(row.source)}`,
+  state: (name: string, state: string) => `${name}  ${state}`,
+  pinned: (name: string) => `${name} is pinned: update passes it over.`,
+  unpinned: (name: string) => `${name} may be updated again.`,
+  unreachable: (name: string, why: string) => `${name}  not known: ${toSafeLine(why)}`,
+  removed: (names: readonly string[]) => `removed ${list(names)}`,
+  rolledBack: (name: string, digest: string) => `${name} is back at ${digest.slice(0, 19)}…`,
+  verified: (count: number) => `✓ ${many(count, 'skill')} as the lock has ${count === 1 ? 'it' : 'them'}`,
+  drift: (place: string, path: string, change: string) => `${change} ${toSafeLine(`${place}/${path}`)}`,
+  notVerified: (names: readonly string[]) => ({
+    message: `Files of ${list(names)} are not as the lock has them.`,
+    ...commandFix('To put the locked files back:', 'skills', 'ci', '--overwrite', names.join(',')),
+  }),
+  hosts: (hosts: readonly string[]) =>
+    hosts.length === 0 ? 'Every revision is on this machine.' : `Will be asked: ${list(hosts)}`,
+  restored: (count: number) =>
+    count === 0 ? '✓ Every copy is as the lock has it.' : `✓ ${many(count, 'skill')} restored from the lock`,
+} as const
+
+function size(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`
+  return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+}

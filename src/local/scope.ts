@@ -1,0 +1,43 @@
+/** scope: the places of this machine where skills are installed, and who may change them now. */
+import { join } from 'node:path'
+import type { Environment, LoadedConfig } from '../config/index.ts'
+import { DEFAULT_PROJECT } from '../kernel/index.ts'
+import { openSandbox } from '../machine/sandbox/index.ts'
+import { type Alone, inScope, needsRecovery, type Scope, scopeOf } from '../skills/install/index.ts'
+
+/** The scope of the workspace, or of the user. */
+export function installScope(kind: Scope['kind'], { workspace, nexusHome, stateDirectory }: LoadedConfig): Scope {
+  const directory = kind === 'workspace' ? workspace.directory : nexusHome
+  return scopeOf({ kind, directory, nexusHome, stateDirectory })
+}
+
+/** The lock under which file tools and commands change a workspace, also where commands are not confined. */
+export function aloneOf({ nexusHome, stateDirectory }: LoadedConfig, signal?: AbortSignal): Alone {
+  return async (directory, work) => {
+    const sandbox = openSandbox({
+      kind: 'local',
+      projectId: DEFAULT_PROJECT,
+      nexusHome,
+      // As in `sandboxOptions`: root keeps to the sandbox's own default.
+      ...(process.getuid?.() !== 0 && { stateDir: join(stateDirectory, 'sandbox') }),
+    })
+    try {
+      return sandbox.alone ? await sandbox.alone(directory, work, signal) : await work()
+    } finally {
+      await sandbox.close()
+    }
+  }
+}
+
+/** How sources of skills are reached for this user. */
+export function sourceAccess(scope: Scope, environment: Environment, signal?: AbortSignal) {
+  return { scope, home: environment.home, sshAgent: environment.get('SSH_AUTH_SOCK'), signal }
+}
+
+/** Ends what a killed process left under way in the places of this user. */
+export async function recoverInstalls(loaded: LoadedConfig): Promise<void> {
+  for (const kind of ['workspace', 'user'] as const) {
+    const scope = installScope(kind, loaded)
+    if (needsRecovery(scope)) await inScope(scope, { alone: aloneOf(loaded) }, async () => undefined)
+  }
+}

@@ -1,0 +1,103 @@
+import { type ProgramRequest, type ProgramResult, run as runProgram } from './run-program.ts'
+
+/** One run of the machine's git. */
+export interface GitRequest extends Pick<ProgramRequest, 'cwd' | 'input' | 'timeoutMs' | 'maxOutputBytes' | 'signal'> {
+  /** A subcommand and its arguments. Put `--` before what others chose. */
+  readonly args: readonly string[]
+  /** Transports that git may use, such as `https`. Default: none. */
+  readonly protocols?: readonly string[]
+  readonly user?: GitUser
+}
+
+/** What of the user's own git reaches a run. */
+export interface GitUser {
+  /** Where credential helpers and `.netrc` find their files. */
+  readonly home: string
+  /** The socket of the user's ssh agent. */
+  readonly sshAgent?: string | undefined
+  /** Rows of `readGitSettings`. */
+  readonly settings: readonly GitSetting[]
+}
+
+export type GitSetting = readonly [key: string, value: string]
+
+const MAX_ERROR_BYTES = 16_384
+const MAX_SETTINGS_BYTES = 262_144
+
+/** Nothing that a repository, a server or another configuration says is run, followed or left unchecked. Source: reference/security §2.4. */
+const HARDENED = [
+  'core.hooksPath=/dev/null',
+  'core.symlinks=false',
+  'core.fsmonitor=false',
+  'core.attributesFile=/dev/null',
+  'core.askPass=',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'transfer.fsckObjects=true',
+  'safe.bareRepository=explicit',
+  'protocol.file.allow=never',
+  'protocol.ext.allow=never',
+  'submodule.recurse=false',
+  'fetch.recurseSubmodules=false',
+  'fetch.negotiationAlgorithm=noop',
+  'http.followRedirects=false',
+  'http.lowSpeedLimit=1000',
+  'http.lowSpeedTime=30',
+]
+
+/** See `runGit` of the index. */
+export async function run({ args, protocols = [], user, ...request }: GitRequest): Promise<ProgramResult> {
+  const settings = user?.settings ?? []
+  const ofUser = settings.flatMap(([key, value], index) => [
+    [`GIT_CONFIG_KEY_${index}`, key],
+    [`GIT_CONFIG_VALUE_${index}`, value],
+  ])
+  return runProgram({
+    ...request,
+    // What `-c` says comes last, and wins over the settings of the user.
+    command: ['git', ...HARDENED.flatMap((setting) => ['-c', setting]), ...args],
+    maxErrorBytes: MAX_ERROR_BYTES,
+    environment: {
+      ...QUIET,
+      HOME: user?.home ?? '/nonexistent',
+      GIT_ALLOW_PROTOCOL: protocols.length === 0 ? 'none' : protocols.join(':'),
+      GIT_SSH_COMMAND: 'ssh -oBatchMode=yes -oForwardAgent=no -oClearAllForwardings=yes -oPermitLocalCommand=no',
+      // In the environment and not in arguments: a proxy may have a password, and arguments are visible to every user.
+      GIT_CONFIG_COUNT: String(settings.length),
+      ...Object.fromEntries(ofUser),
+      ...(user?.sshAgent !== undefined && { SSH_AUTH_SOCK: user.sshAgent }),
+    },
+  })
+}
+
+const QUIET = {
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_ATTR_NOSYSTEM: '1',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_ASKPASS: '',
+  SSH_ASKPASS: '',
+  GIT_LFS_SKIP_SMUDGE: '1',
+  GIT_NO_REPLACE_OBJECTS: '1',
+  GIT_ADVICE: '0',
+} as const
+
+/** The only settings of the user that a fetch may need. */
+const WANTED = String.raw`^(credential\..*|http\.proxy|http\.sslcainfo|url\..*\.insteadof)$`
+
+/** See `readGitSettings` of the index. */
+export async function readSettings(home: string, signal?: AbortSignal): Promise<readonly GitSetting[]> {
+  const ended = await runProgram({
+    command: ['git', 'config', '--global', '--includes', '--null', '--get-regexp', WANTED],
+    environment: { GIT_CONFIG_NOSYSTEM: '1', HOME: home },
+    timeoutMs: 5_000,
+    maxOutputBytes: MAX_SETTINGS_BYTES,
+    ...(signal && { signal }),
+  })
+  if (ended.type !== 'ended' || ended.code !== 0) return []
+  const rows = new TextDecoder().decode(ended.stdout).split('\0').filter(Boolean)
+  return rows.map((row) => {
+    const end = row.indexOf('\n')
+    return end < 0 ? [row, 'true'] : [row.slice(0, end), row.slice(end + 1)]
+  })
+}

@@ -1,0 +1,103 @@
+import { compareUtf8, type ManifestEntry, sha256, SKILL_FILE, type SkillDocument } from '../../kernel/index.ts'
+import { MANIFEST_LIMITS, treeDigest } from '../../machine/skill-files/index.ts'
+import { parseSkill } from '../format/index.ts'
+import { directoryName } from './names.ts'
+import { installError, MESSAGES } from './messages.ts'
+
+/** One file of a package, whole. */
+export interface PackedFile {
+  readonly path: string
+  readonly bytes: Uint8Array
+  readonly executable: boolean
+}
+
+/** A skill that was found at a source, not read yet. */
+export interface Candidate {
+  /** Directory in the source; empty for its root. */
+  readonly path: string
+  readonly name: string
+  readonly description: string
+  /** Name of the directory in which it will be placed. */
+  readonly directory: string
+}
+
+/** A skill whose files were read and checked. */
+export interface Package extends Candidate {
+  readonly files: readonly PackedFile[]
+  readonly manifest: readonly ManifestEntry[]
+  readonly digest: string
+  readonly document: SkillDocument
+  /** Links and submodules, which are not placed. */
+  readonly leftOut: readonly string[]
+}
+
+/** The skill of a SKILL.md, or why there is none. */
+export function candidateOf(
+  path: string,
+  bytes: Uint8Array,
+): Candidate | { readonly path: string; readonly why: string } {
+  const directory = path.slice(path.lastIndexOf('/') + 1)
+  const { document, diagnostics } = parseSkill(bytes, { path: path === '' ? SKILL_FILE : `${path}/${SKILL_FILE}` })
+  if (!document)
+    return { path, why: diagnostics.find(({ severity }) => severity === 'error')?.message ?? 'cannot be read' }
+  const name = document.name ?? directory
+  const placed = directoryName(name) ?? directoryName(directory)
+  if (placed === undefined) return { path, why: 'its name gives no name of a directory' }
+  return { path, name, description: document.description ?? '', directory: placed }
+}
+
+/** Checks the files of a skill by the rules for every door. Throws SKILL_INVALID, LIMIT_EXCEEDED. */
+export function packageOf(candidate: Candidate, all: readonly PackedFile[], leftOut: readonly string[]): Package {
+  const files = all.filter(({ path }) => !isIgnored(path)).sort((a, b) => compareUtf8(a.path, b.path))
+  checkNames(candidate, files)
+  let total = 0
+  for (const { path, bytes } of files) {
+    total += bytes.length
+    if (bytes.length > MANIFEST_LIMITS.maxFileBytes)
+      throw installError('LIMIT_EXCEEDED', MESSAGES.fileTooLarge(path, bytes.length))
+  }
+  if (total > MANIFEST_LIMITS.maxTotalBytes) throw installError('LIMIT_EXCEEDED', MESSAGES.tooMuch(total))
+  const skillFile = files.find(({ path }) => path === SKILL_FILE)
+  const document = skillFile && parseSkill(skillFile.bytes, { path: SKILL_FILE }).document
+  if (!document) throw installError('SKILL_INVALID', MESSAGES.noSkillFile(candidate.name))
+  const manifest = files.map(({ path, bytes, executable }) => ({
+    ...{ path, executable, size: bytes.length, sha256: sha256(bytes) },
+  }))
+  return { ...candidate, files, manifest, digest: treeDigest(manifest), document, leftOut }
+}
+
+const RESERVED = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i
+
+/** Names that every system can hold, and that no two systems read differently. */
+function checkNames({ name }: Candidate, files: readonly PackedFile[]): void {
+  if (files.length > MANIFEST_LIMITS.maxFiles)
+    throw installError('LIMIT_EXCEEDED', MESSAGES.tooManyFiles(name, files.length))
+  const taken = new Map<string, string>()
+  for (const { path } of files) {
+    const parts = path.split('/')
+    const isBad = parts.some((part) => part === '.git' || !isPortable(part))
+    const isLong = Buffer.byteLength(path) > MANIFEST_LIMITS.maxPathBytes || parts.length > MANIFEST_LIMITS.maxDepth
+    if (isBad || isLong) throw installError('SKILL_INVALID', MESSAGES.badFileName(name, path))
+    parts.forEach((_, index) => {
+      const above = parts.slice(0, index + 1).join('/')
+      const key = above.normalize('NFC').toLowerCase()
+      const isFile = index === parts.length - 1
+      const before = taken.get(key)
+      const same = isFile ? undefined : `${above}/`
+      if (before !== undefined && before !== same)
+        throw installError('SKILL_INVALID', MESSAGES.namesCollide(name, before, above))
+      taken.set(key, isFile ? above : `${above}/`)
+    })
+  }
+}
+
+/** Whether a part of a path is the same name on every system. */
+export function isPortable(part: string): boolean {
+  if (part === '' || part === '.' || part === '..' || /[. ]$/.test(part) || RESERVED.test(part)) return false
+  return !/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\uFFFD\\:*?"<>|]/u.test(part) && part === part.normalize('NFC')
+}
+
+/** What the manifest of a placed copy does not hold either, and what other systems add to an archive. */
+function isIgnored(path: string): boolean {
+  return path.split('/').some((part) => part === '.DS_Store' || part === '__MACOSX')
+}

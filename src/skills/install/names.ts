@@ -1,0 +1,26 @@
+/** Eight random hex digits, for names that nobody else has. */
+export function randomHex(): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(4))).toString('hex')
+}
+
+const PLACED_NAME = /^[a-z0-9]+(?:[-_.][a-z0-9]+)*$/
+const DEVICES = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/
+const MAX_NAME_CHARS = 64
+
+/** The name of the directory for a skill, or undefined when none can be made of it. A name is never part of a path as it is written. */
+export function directoryName(name: string): string | undefined {
+  const made = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .replace(/[-_.]*([-_.])[-_.]*/g, '$1')
+    .replace(/^[-_.]+|[-_.]+$/g, '')
+    .slice(0, MAX_NAME_CHARS)
+    .replace(/[-_.]+$/, '')
+  return isPlacedName(made) ? made : undefined
+}
+
+/** Whether a name may be that of a placed skill's directory. */
+export function isPlacedName(name: string): boolean {
+  return name.length <= MAX_NAME_CHARS && PLACED_NAME.test(name) && !DEVICES.test(name)
+}

@@ -1,0 +1,187 @@
+import { join } from 'node:path'
+import { isOwnerGone, ownerToken, type Tree } from '../../machine/files/index.ts'
+import { isJsonObject } from '../../kernel/index.ts'
+import type { PackedFile } from './found.ts'
+import { type Lock, LOCK_FILE, writeLock } from './lock-file.ts'
+import { isPlacedName, randomHex } from './names.ts'
+import { openPlaces, openState, type Scope, textOf } from './scope.ts'
+
+/** One directory to place, replace or remove. */
+export interface Change {
+  readonly place: string
+  /** The files of the new copy; undefined removes it. */
+  readonly files: readonly PackedFile[] | undefined
+}
+
+interface Move {
+  /** Name of the copy in `skills`. */
+  readonly name: string
+  /** Name of the new copy until it is moved; null when the copy is removed. */
+  readonly stage: string | null
+  /** Name that the old copy gets. */
+  readonly backup: string
+}
+
+/** What is under way, for whoever finds it after this process is gone. */
+interface Journal {
+  readonly owner: string
+  readonly root: string
+  readonly moves: readonly Move[]
+  /** Text of the new lock. */
+  readonly lock: string
+}
+
+const HIDDEN = /^\.nexus-(?:new|old)-(\d+-\d+-\d+)-[0-9a-f]{8}$/
+
+/**
+ * Changes copies and the lock as one step: all new copies are written beside the old ones first, then a journal says what is moved where. After
+ * `kill -9` at any point, `recover` ends it. Call it while no other process changes the scope. Throws what the file system throws, with everything as before.
+ */
+export async function commit(scope: Scope, changes: readonly Change[], lock: Lock): Promise<void> {
+  const tree = openPlaces(scope)
+  try {
+    await sweep(tree)
+    const moves: Move[] = []
+    try {
+      for (const { place, files } of changes) moves.push(await stage(tree, place, files))
+      const journal = { owner: ownerToken(), root: scope.root, moves, lock: writeLock(lock) }
+      await writeJournal(scope, journal)
+      await finish(scope, { tree, journal })
+    } catch (error) {
+      await undo(tree, moves)
+      await removeJournal(scope)
+      throw error
+    }
+  } finally {
+    tree.close()
+  }
+}
+
+/** Ends what a process left that is gone; it must be called under the same lock as `commit`. Cheap when there is nothing. */
+export async function recover(scope: Scope): Promise<void> {
+  const journal = leftJournal(scope)
+  if (!journal) return
+  const tree = openPlaces(scope)
+  try {
+    await finish(scope, { tree, journal })
+  } catch {
+    // The disk is full, or was closed to us meanwhile: what was there before is served again.
+    await undo(tree, journal.moves)
+    await removeJournal(scope)
+  } finally {
+    tree.close()
+  }
+}
+
+/** Whether a process that is gone has left something under way. */
+export function needsRecovery(scope: Scope): boolean {
+  return leftJournal(scope) !== undefined
+}
+
+function leftJournal(scope: Scope): Journal | undefined {
+  const text = textOf(journalPath(scope))
+  if (text === undefined) return undefined
+  const journal = readJournal(text)
+  return journal && journal.root === scope.root && isOwnerGone(journal.owner) ? journal : undefined
+}
+
+function readJournal(text: string): Journal | undefined {
+  try {
+    const read: unknown = JSON.parse(text)
+    if (!isJsonObject(read)) return undefined
+    const journal = read as unknown as Journal
+    const isOurs = journal.moves.every(
+      ({ name, stage, backup }) => isPlacedName(name) && HIDDEN.test(backup) && (stage === null || HIDDEN.test(stage)),
+    )
+    return isOurs && typeof journal.lock === 'string' ? journal : undefined
+  } catch {
+    // A journal is written whole or not at all: this is none.
+    return undefined
+  }
+}
+
+async function stage(tree: Tree, place: string, files: readonly PackedFile[] | undefined): Promise<Move> {
+  const name = place.slice('skills/'.length)
+  const own = `${ownerToken()}-${randomHex()}`
+  const backup = `.nexus-old-${own}`
+  if (files === undefined) return { name, stage: null, backup }
+  const staged = `.nexus-new-${own}`
+  try {
+    await writeFiles(tree, `skills/${staged}`, files)
+  } catch (error) {
+    await tree.removeAll(`skills/${staged}`)
+    throw error
+  }
+  return { name, stage: staged, backup }
+}
+
+/** Writes the files of a skill into a directory that is not there yet. */
+export async function writeFiles(tree: Tree, directory: string, files: readonly PackedFile[]): Promise<void> {
+  tree.makeDirectory(directory, { mode: 0o755 })
+  for (const { path, bytes, executable } of files)
+    await tree.write(`${directory}/${path}`, {
+      bytes,
+      mode: executable ? 0o755 : 0o644,
+      mustBeNew: true,
+      makesParents: true,
+    })
+}
+
+/** Moves what is not moved yet, writes the lock, removes the old copies. Each step may have been taken before. */
+async function finish(scope: Scope, { tree, journal }: { tree: Tree; journal: Journal }): Promise<void> {
+  for (const { name, stage: staged, backup } of journal.moves) {
+    const isStaged = staged !== null && tree.entry(`skills/${staged}`) !== undefined
+    const isLeaving = staged === null && tree.entry(`skills/${backup}`) === undefined
+    if ((isStaged || isLeaving) && tree.entry(`skills/${name}`) !== undefined) tree.rename(`skills/${name}`, backup)
+    if (isStaged) tree.rename(`skills/${staged}`, name)
+  }
+  await tree.write(LOCK_FILE, { bytes: Buffer.from(journal.lock), isDurable: true })
+  await removeJournal(scope)
+  // What cannot be removed now is hidden, and the next change tries again.
+  for (const { backup } of journal.moves) await tree.removeAll(`skills/${backup}`)
+}
+
+async function undo(tree: Tree, moves: readonly Move[]): Promise<void> {
+  for (const { name, stage: staged, backup } of moves) {
+    if (tree.entry(`skills/${backup}`) !== undefined) {
+      if (staged !== null && tree.entry(`skills/${name}`) !== undefined) tree.rename(`skills/${name}`, staged)
+      tree.rename(`skills/${backup}`, name)
+    } else if (staged !== null && tree.entry(`skills/${staged}`) === undefined) tree.rename(`skills/${name}`, staged)
+    if (staged !== null) await tree.removeAll(`skills/${staged}`)
+  }
+}
+
+/** Removes what processes that are gone have left before their journal, or after it. */
+async function sweep(tree: Tree): Promise<void> {
+  const { entries } = await tree.list('skills')
+  for (const { name } of entries) {
+    const owner = HIDDEN.exec(name)?.[1]
+    if (owner !== undefined && isOwnerGone(owner)) await tree.removeAll(`skills/${name}`)
+  }
+}
+
+function journalPath({ stateDirectory, key }: Scope): string {
+  return join(stateDirectory, `${key}.journal`)
+}
+
+async function writeJournal(scope: Scope, journal: Journal): Promise<void> {
+  const state = openState(scope)
+  try {
+    await state.write(`${scope.key}.journal`, {
+      bytes: Buffer.from(JSON.stringify(journal)),
+      mode: 0o600,
+      isDurable: true,
+    })
+  } finally {
+    state.close()
+  }
+}
+
+async function removeJournal(scope: Scope): Promise<void> {
+  const state = openState(scope)
+  try {
+    await state.removeAll(`${scope.key}.journal`)
+  } finally {
+    state.close()
+  }
+}

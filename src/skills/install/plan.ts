@@ -1,0 +1,143 @@
+import { join } from 'node:path'
+import { type Manifest, type ManifestEntry, SKILL_FILE, type SkillDocument } from '../../kernel/index.ts'
+import { readManifest } from '../../machine/skill-files/index.ts'
+import { parseSkill } from '../format/index.ts'
+import type { Package } from './found.ts'
+import { type Lock, type LockedSkill, lockedFiles, type LockedSource } from './lock-file.ts'
+import { type Scope, textOf } from './scope.ts'
+
+/** What a skill asks for, by kind, each in the words of the skill. */
+export type Asks = Readonly<Record<AskKind, readonly string[]>>
+export type AskKind = 'scripts' | 'tools' | 'variables' | 'programs' | 'config' | 'installs' | 'secret'
+
+export interface FileChange {
+  readonly path: string
+  readonly change: 'added' | 'changed' | 'removed'
+  readonly size: number
+}
+
+/** One skill as it would be placed. Nothing is changed yet. */
+export interface PlannedSkill {
+  /** Name of its directory, by which commands call it. */
+  readonly name: string
+  readonly place: string
+  readonly action: 'add' | 'replace' | 'same'
+  readonly package: Package
+  readonly source: LockedSource
+  readonly before: LockedSkill | undefined
+  readonly changes: readonly FileChange[]
+  /** Files of the copy that differ from the lock. */
+  readonly edited: readonly string[]
+  /** False when something is at the place that the lock does not have. */
+  readonly isOurs: boolean
+  readonly asks: Asks
+  /** What it asks for and the replaced copy did not. */
+  readonly widens: Asks
+}
+
+export interface Wanted {
+  readonly package: Package
+  readonly source: LockedSource
+}
+
+/** Compares what would be placed with what is there. */
+export async function planOf(scope: Scope, wanted: readonly Wanted[], lock: Lock): Promise<readonly PlannedSkill[]> {
+  const planned: PlannedSkill[] = []
+  for (const each of wanted) planned.push(await planOne(scope, each, lock))
+  return planned
+}
+
+async function planOne(scope: Scope, { package: packed, source }: Wanted, lock: Lock): Promise<PlannedSkill> {
+  const place = `skills/${packed.directory}`
+  const before = lock.get(place)
+  const there = await copyAt(scope, place)
+  const edited = before && there ? driftOf(before, there).map(({ path }) => path) : []
+  const asks = asksOf(packed.document, packed.manifest)
+  const old = there && documentAt(scope, place)
+  const oldFiles = there?.files ?? []
+  return {
+    ...{ name: packed.directory, place, package: packed, source, before, edited, asks },
+    action: actionFor(there, packed),
+    changes: changesBetween(oldFiles, packed.manifest),
+    isOurs: there === undefined || before !== undefined || there.treeDigest === packed.digest,
+    widens: old ? beyond(asks, asksOf(old, oldFiles)) : asks,
+  }
+}
+
+function actionFor(there: Manifest | undefined, { digest }: Package): PlannedSkill['action'] {
+  if (there === undefined) return 'add'
+  return there.treeDigest === digest ? 'same' : 'replace'
+}
+
+/** The files at a place; undefined when nothing is there. Throws as `readManifest`. */
+export async function copyAt({ root }: Pick<Scope, 'root'>, place: string): Promise<Manifest | undefined> {
+  try {
+    return await readManifest(join(root, place))
+  } catch (error) {
+    if ((error as { code?: string }).code === 'FILE_NOT_FOUND') return undefined
+    throw error
+  }
+}
+
+function documentAt({ root }: Pick<Scope, 'root'>, place: string): SkillDocument | undefined {
+  const text = textOf(join(root, place, SKILL_FILE))
+  return text === undefined ? undefined : parseSkill(text, { path: SKILL_FILE }).document
+}
+
+/** One file that is not as the lock has it. */
+export interface Drift {
+  readonly path: string
+  readonly change: 'changed' | 'missing' | 'added'
+}
+
+/** How a copy differs from its entry in the lock, by path. */
+export function driftOf({ files }: Pick<LockedSkill, 'files'>, there: Pick<Manifest, 'files'>): readonly Drift[] {
+  const now = lockedFiles(there)
+  const drift = Object.keys(files).flatMap((path): Drift[] => {
+    if (!Object.hasOwn(now, path)) return [{ path, change: 'missing' }]
+    return now[path] === files[path] ? [] : [{ path, change: 'changed' }]
+  })
+  const added = Object.keys(now).filter((path) => !Object.hasOwn(files, path))
+  return [...drift, ...added.map((path): Drift => ({ path, change: 'added' }))]
+}
+
+function changesBetween(before: readonly ManifestEntry[], after: readonly ManifestEntry[]): readonly FileChange[] {
+  const old = new Map(before.map((file) => [file.path, file]))
+  const changes = after.flatMap((file): FileChange[] => {
+    const was = old.get(file.path)
+    old.delete(file.path)
+    if (was === undefined) return [{ path: file.path, change: 'added', size: file.size }]
+    const isSame = was.sha256 === file.sha256 && was.executable === file.executable
+    return isSame ? [] : [{ path: file.path, change: 'changed', size: file.size }]
+  })
+  return [...changes, ...[...old.values()].map(({ path, size }): FileChange => ({ path, change: 'removed', size }))]
+}
+
+/** What a skill asks for. A script is a file that may be executed, or one below `scripts/`. */
+export function asksOf({ allowedTools, metadata }: SkillDocument, files: readonly ManifestEntry[]): Asks {
+  const { requires, install, primaryEnv, skillKey } = metadata
+  const scripts = files.filter(({ path, executable }) => executable || path.startsWith('scripts/'))
+  return {
+    scripts: scripts.map(({ path }) => path),
+    tools: allowedTools,
+    variables: [...new Set([...requires.env, ...(primaryEnv === undefined ? [] : [primaryEnv])])],
+    programs: [...requires.bins, ...requires.anyBins],
+    config: requires.config,
+    installs: install.map(({ kind, id }) => `${kind}: ${id}`),
+    secret: skillKey === undefined ? [] : [skillKey],
+  }
+}
+
+/** What the first asks for and the second does not. */
+function beyond(asks: Asks, before: Asks): Asks {
+  const rows = Object.entries(asks).map(([kind, words]) => {
+    const old = new Set(before[kind as AskKind])
+    return [kind, words.filter((word) => !old.has(word))]
+  })
+  return Object.fromEntries(rows) as unknown as Asks
+}
+
+/** Whether it asks for anything. */
+export function asksAnything(asks: Asks): boolean {
+  return Object.values(asks).some((words) => words.length > 0)
+}

@@ -1,0 +1,289 @@
+import { type GitUser, type ProgramResult, readGitSettings, runGit } from '../../machine/host/index.ts'
+import { isOwnerGone, ownerToken, Tree } from '../../machine/files/index.ts'
+import { MANIFEST_LIMITS } from '../../machine/skill-files/index.ts'
+import { randomHex } from './names.ts'
+import { installError, MESSAGES } from './messages.ts'
+
+/** How repositories are reached. */
+export interface GitAccess {
+  readonly home: string
+  readonly sshAgent?: string | undefined
+  /** A directory that only this user can write to; repositories are kept there while they are read. */
+  readonly workDirectory: string
+  readonly signal?: AbortSignal | undefined
+}
+
+/** One name of a repository and the commit that it names. */
+export interface Ref {
+  readonly kind: 'branch' | 'tag'
+  readonly name: string
+  readonly commit: string
+}
+
+export interface Refs {
+  /** Name of the host's default branch; undefined in a repository without commits. */
+  readonly defaultBranch: string | undefined
+  readonly all: readonly Ref[]
+}
+
+/** A file of a commit. */
+export interface TreeFile {
+  readonly path: string
+  readonly id: string
+  readonly kind: 'file' | 'executable' | 'link' | 'submodule'
+}
+
+const MINUTE_MS = 60_000
+const FETCH_MS = 5 * MINUTE_MS
+const MAX_LIST_BYTES = 64 * 1024 * 1024
+/** A repository may grow to this while it is fetched. */
+const MAX_FETCHED_BYTES = 512 * 1024 * 1024
+const WATCH_MS = 500
+const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
+
+/**
+ * A repository on a server, read without a checkout: its objects are fetched into a bare repository of our own, and files are taken from there as
+ * bytes. So no link, hook, filter, submodule or embedded repository is ever met. Close it after use.
+ */
+export class Repository {
+  readonly url: string
+  readonly #access: GitAccess
+  readonly #user: GitUser
+  readonly #fetched = new Set<string>()
+  #directory: string | undefined
+  #name = ''
+
+  private constructor(url: string, access: GitAccess, user: GitUser) {
+    this.url = url
+    this.#access = access
+    this.#user = user
+  }
+
+  /** `url` is one that `checkGitUrl` returned. Contacts nobody yet. */
+  static async open(url: string, access: GitAccess): Promise<Repository> {
+    const settings = await readGitSettings(access.home, access.signal)
+    return new Repository(url, access, { home: access.home, sshAgent: access.sshAgent, settings })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#directory === undefined) return
+    const tree = new Tree(this.#access.workDirectory)
+    try {
+      await tree.removeAll(this.#name)
+    } finally {
+      tree.close()
+    }
+  }
+
+  /** Every branch and tag. Throws NETWORK_FAILED. */
+  async refs(): Promise<Refs> {
+    const output = await this.#git(['ls-remote', '--symref', '--', this.url, 'HEAD', 'refs/heads/*', 'refs/tags/*'])
+    return readRefs(new TextDecoder().decode(output))
+  }
+
+  /** Fetches a commit with its directories; files come with `files`. */
+  async fetchCommit(commit: string): Promise<readonly TreeFile[]> {
+    await this.#make()
+    const shallow = ['--depth=1', '--filter=blob:none', 'origin', commit]
+    await this.#fetchObjects(shallow)
+    const output = await this.#git(['ls-tree', '-r', '-z', '--full-tree', '--end-of-options', commit])
+    return readTree(output)
+  }
+
+  /** Fetches files in one request, those that are not here yet. */
+  async prefetch(wanted: readonly Pick<TreeFile, 'id'>[]): Promise<void> {
+    const missing = [...new Set(wanted.map(({ id }) => id))].filter((id) => !this.#fetched.has(id))
+    if (missing.length === 0) return
+    for (const id of missing) this.#fetched.add(id)
+    await this.#fetchObjects(['--filter=blob:none', '--stdin', 'origin'], `${missing.join('\n')}\n`)
+  }
+
+  /** The bytes of files. Throws LIMIT_EXCEEDED. */
+  async files(wanted: readonly TreeFile[]): Promise<ReadonlyMap<string, Uint8Array>> {
+    const ids = [...new Set(wanted.map(({ id }) => id))]
+    if (ids.length === 0) return new Map()
+    await this.prefetch(wanted)
+    const sizes = await this.#sizes(ids)
+    let total = 0
+    for (const { path, id } of wanted) {
+      const size = sizes.get(id) ?? 0
+      total += size
+      if (size > MANIFEST_LIMITS.maxFileBytes) throw installError('LIMIT_EXCEEDED', MESSAGES.fileTooLarge(path, size))
+    }
+    if (total > MAX_LIST_BYTES) throw installError('LIMIT_EXCEEDED', MESSAGES.tooMuch(total))
+    const output = await this.#git(['cat-file', '--batch'], `${ids.join('\n')}\n`, 2 * MAX_LIST_BYTES)
+    return readBlobs(output)
+  }
+
+  async #sizes(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const output = await this.#git(['cat-file', '--batch-check'], `${ids.join('\n')}\n`)
+    const lines = new TextDecoder().decode(output).trimEnd().split('\n')
+    return new Map(
+      lines.map((line) => {
+        const [id = '', kind, size] = line.split(' ')
+        if (kind !== 'blob') throw installError('NETWORK_FAILED', MESSAGES.objectMissing(this.url))
+        return [id, Number(size)]
+      }),
+    )
+  }
+
+  async #fetchObjects(args: readonly string[], input?: string): Promise<void> {
+    const quiet = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-auto-gc']
+    await this.#git([...quiet, ...args], input)
+  }
+
+  async #make(): Promise<void> {
+    if (this.#directory !== undefined) return
+    const { workDirectory } = this.#access
+    const work = new Tree(workDirectory)
+    try {
+      const { entries } = await work.list('')
+      for (const { name } of entries) {
+        const owner = /^(\d+-\d+-\d+)-[0-9a-f]+$/.exec(name)?.[1]
+        if (owner !== undefined && isOwnerGone(owner)) await work.removeAll(name)
+      }
+      this.#name = `${ownerToken()}-${randomHex()}`
+      work.makeDirectory(this.#name, { mode: 0o700 })
+      this.#directory = `${workDirectory}/${this.#name}`
+      const files: readonly (readonly [string, string])[] = [
+        ['HEAD', 'ref: refs/heads/none\n'],
+        ['config', repositoryConfig(this.url)],
+        ['objects/info/.keep', ''],
+        ['refs/heads/.keep', ''],
+      ]
+      for (const [path, text] of files)
+        await work.write(`${this.#name}/${path}`, { bytes: Buffer.from(text), makesParents: true })
+    } finally {
+      work.close()
+    }
+  }
+
+  async #git(args: readonly string[], input = '', maxOutputBytes = MAX_LIST_BYTES): Promise<Uint8Array> {
+    const directory = this.#directory
+    const stop = new AbortController()
+    const watch = setInterval(() => void this.#watchSize(stop), WATCH_MS)
+    watch.unref()
+    const { signal } = this.#access
+    try {
+      const ended = await runGit({
+        args: [...(directory === undefined ? [] : [`--git-dir=${directory}`]), ...args],
+        cwd: directory ?? '/',
+        input,
+        timeoutMs: FETCH_MS,
+        maxOutputBytes,
+        protocols: [new URL(this.url).protocol.slice(0, -1)],
+        user: this.#user,
+        signal: signal ? AbortSignal.any([signal, stop.signal]) : stop.signal,
+      })
+      if (ended.type === 'ended' && ended.code === 0) return ended.stdout
+      throw this.#failure(ended)
+    } finally {
+      clearInterval(watch)
+    }
+  }
+
+  async #watchSize(stop: AbortController): Promise<void> {
+    if (this.#directory === undefined) return
+    let bytes = 0
+    const tree = new Tree(this.#directory)
+    try {
+      await tree.walk({ visit: ({ path }) => void (bytes += tree.entry(path)?.size ?? 0) })
+    } catch {
+      // A file of git went away meanwhile; the next look sees the rest.
+    } finally {
+      tree.close()
+    }
+    if (bytes > MAX_FETCHED_BYTES)
+      stop.abort(installError('LIMIT_EXCEEDED', MESSAGES.repositoryTooLarge(this.url, MAX_FETCHED_BYTES)))
+  }
+
+  #failure(ended: ProgramResult) {
+    if (ended.type === 'failed' && ended.reason === 'refused')
+      return installError('NETWORK_FAILED', MESSAGES.noGit(ended.why))
+    if (ended.type === 'failed' && ended.reason === 'time')
+      return installError('TIMEOUT', MESSAGES.gitSlow(this.url, ended.why))
+    if (ended.type === 'failed' && ended.reason === 'output')
+      return installError('LIMIT_EXCEEDED', MESSAGES.repositoryTooLarge(this.url, MAX_LIST_BYTES))
+    const said = new TextDecoder().decode(ended.stderr ?? new Uint8Array())
+    return installError('NETWORK_FAILED', MESSAGES.gitFailed(this.url, lastLine(said)))
+  }
+}
+
+/** Git says the reason first, and then what it gave up. */
+function lastLine(said: string): string {
+  const lines = said.split('\n').filter((line) => line.trim() !== '')
+  return (
+    lines.find((line) => /^(?:fatal|error|remote: (?!Enumerating|Counting|Compressing|Total))/.test(line)) ??
+    lines[0] ??
+    'no reason given'
+  )
+}
+
+function repositoryConfig(url: string): string {
+  return [
+    '[core]',
+    '\trepositoryformatversion = 1',
+    '\tbare = true',
+    '[extensions]',
+    '\tpartialClone = origin',
+    '[remote "origin"]',
+    // `checkGitUrl` lets no quote, backslash or control character through.
+    `\turl = "${url}"`,
+    '\tpromisor = true',
+    '\tpartialclonefilter = blob:none',
+    '',
+  ].join('\n')
+}
+
+function readRefs(text: string): Refs {
+  const rows = text.split('\n').map((line) => line.split('\t'))
+  const commits = new Map(rows.flatMap(([commit = '', name = '']) => (COMMIT.test(commit) ? [[name, commit]] : [])))
+  const all = [...commits].flatMap(([name, commit]): Ref[] => {
+    if (name.startsWith('refs/heads/')) return [{ kind: 'branch', name: name.slice(11), commit }]
+    if (!name.startsWith('refs/tags/') || name.endsWith('^{}')) return []
+    // Of an annotated tag, the commit is what it leads to.
+    return [{ kind: 'tag', name: name.slice(10), commit: commits.get(`${name}^{}`) ?? commit }]
+  })
+  const branches = all.filter(({ kind }) => kind === 'branch')
+  const [head] = rows.find(([first = '', name]) => name === 'HEAD' && first.startsWith('ref: ')) ?? []
+  const named = branches.find(({ name }) => `ref: refs/heads/${name}` === head)
+  // Old servers do not name it.
+  const same = branches.find(({ commit }) => commit === commits.get('HEAD'))
+  return { defaultBranch: (named ?? same)?.name, all }
+}
+
+const KINDS: Readonly<Record<string, TreeFile['kind']>> = {
+  '100644': 'file',
+  '100664': 'file',
+  '100755': 'executable',
+  '120000': 'link',
+  '160000': 'submodule',
+}
+
+function readTree(output: Uint8Array): TreeFile[] {
+  // Names that are not UTF-8 become others with U+FFFD, which the check of names refuses where a skill has them.
+  const rows = new TextDecoder().decode(output).split('\0').filter(Boolean)
+  return rows.map((row) => {
+    const [about = '', path = ''] = splitOnce(row, '\t')
+    const [mode = '', , id = ''] = about.split(' ')
+    return { path, id, kind: KINDS[mode] ?? 'submodule' }
+  })
+}
+
+function splitOnce(text: string, by: string): [string, string] {
+  const at = text.indexOf(by)
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+/** Rows of `<id> blob <size>`, each followed by its bytes and a line end. */
+function readBlobs(output: Uint8Array): ReadonlyMap<string, Uint8Array> {
+  const blobs = new Map<string, Uint8Array>()
+  for (let at = 0; at < output.length;) {
+    const end = output.indexOf(10, at)
+    const [id = '', , size = ''] = Buffer.from(output.subarray(at, end)).toString('latin1').split(' ')
+    const from = end + 1
+    blobs.set(id, output.subarray(from, from + Number(size)))
+    at = from + Number(size) + 1
+  }
+  return blobs
+}

@@ -1,0 +1,125 @@
+import { mkdirSync, realpathSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { codeOf, keptPlace, readSmall, Tree } from '../../machine/files/index.ts'
+import { isJsonObject, type JsonObject, makeDirectory, sha256 } from '../../kernel/index.ts'
+import { type Lock, LOCK_FILE, type LockedSkill, readLock } from './lock-file.ts'
+import { installError, MESSAGES } from './messages.ts'
+
+/** Where skills are placed, and what is known of them. */
+export interface Scope {
+  readonly kind: 'workspace' | 'user'
+  /** Real path of the directory with the lock; copies are in `skills` below it. */
+  readonly root: string
+  readonly lockPath: string
+  readonly stateDirectory: string
+  /** Names the scope in the state. */
+  readonly key: string
+  readonly nexusHome: string
+}
+
+const MAX_LOCK_BYTES = 16 * 1024 * 1024
+
+export interface ScopeOptions extends Pick<Scope, 'kind' | 'nexusHome' | 'stateDirectory'> {
+  /** The workspace, or the Nexus home. */
+  readonly directory: string
+}
+
+/** The scope of a directory. Makes nothing. */
+export function scopeOf({ kind, directory, nexusHome, stateDirectory }: ScopeOptions): Scope {
+  const root = realOr(directory)
+  const key = sha256(root).slice(0, 32)
+  return {
+    kind,
+    root,
+    lockPath: join(root, LOCK_FILE),
+    stateDirectory: join(stateDirectory, 'install'),
+    key,
+    nexusHome,
+  }
+}
+
+function realOr(path: string): string {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    // Not there yet, as the Nexus home before its first use.
+    return path
+  }
+}
+
+/** The lock of a scope; empty when there is none. Throws CONFIG_INVALID. */
+export function lockOf(scope: Pick<Scope, 'lockPath'>): Lock {
+  const text = textOf(scope.lockPath)
+  return text === undefined ? new Map() : readLock(text, scope.lockPath)
+}
+
+/** The text of a small file; undefined when there is none. */
+export function textOf(path: string): string | undefined {
+  try {
+    return new TextDecoder().decode(readSmall(path, { maxBytes: MAX_LOCK_BYTES }).bytes)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined
+    throw error
+  }
+}
+
+/** Opens the root with its directory `skills`, which is made when it is missing. Throws PATH_OUTSIDE when that is a link. */
+export function openPlaces({ root }: Pick<Scope, 'root'>): Tree {
+  makeDirectory(root, { mkdirSync, statSync })
+  const tree = new Tree(root)
+  try {
+    const entry = tree.entry('skills')
+    if (entry === undefined) tree.makeDirectory('skills', { mode: 0o755 })
+    else if (entry.kind !== 'directory') throw installError('PATH_OUTSIDE', MESSAGES.rootOutside(join(root, 'skills')))
+    return tree
+  } catch (error) {
+    tree.close()
+    throw error
+  }
+}
+
+/** A directory of the Nexus home that only this user can change. Throws CONFIG_INVALID. */
+export function privateDirectory(nexusHome: string, name: string): string {
+  makeDirectory(nexusHome, { mkdirSync, statSync, mode: 0o700 })
+  const { directory, why } = keptPlace(nexusHome, name)
+  if (directory === undefined) throw installError('CONFIG_INVALID', MESSAGES.unsafeHome(why))
+  return directory
+}
+
+/** What this machine remembers of one placed skill, besides the lock. */
+export interface Remembered {
+  /** Earlier entries of the lock, the oldest first. */
+  readonly before: readonly LockedSkill[]
+  /** When its source was last seen, as an ISO time. */
+  readonly seenAt?: string
+  /** The folder or file that it came from, on this machine. */
+  readonly from?: string
+}
+
+export type Memory = Readonly<Record<string, Remembered>>
+
+/** What is remembered of a scope. What cannot be read is forgotten: it is a convenience, and the lock is the truth. */
+export function readMemory({ stateDirectory, key }: Pick<Scope, 'stateDirectory' | 'key'>): Memory {
+  try {
+    const read: unknown = JSON.parse(textOf(join(stateDirectory, `${key}.json`)) ?? '{}')
+    return isJsonObject(read) ? (read as JsonObject as unknown as Memory) : {}
+  } catch {
+    return {}
+  }
+}
+
+export async function writeMemory({ stateDirectory, key, ...scope }: Scope, memory: Memory): Promise<void> {
+  const tree = openState({ stateDirectory })
+  try {
+    await tree.write(`${key}.json`, { bytes: Buffer.from(`${JSON.stringify(memory)}\n`), mode: 0o600 })
+    await tree.write(`${key}.root`, { bytes: Buffer.from(`${scope.root}\n`), mode: 0o600 })
+  } finally {
+    tree.close()
+  }
+}
+
+/** The directory of the state; made when it is missing. */
+export function openState({ stateDirectory }: Pick<Scope, 'stateDirectory'>): Tree {
+  makeDirectory(stateDirectory, { mkdirSync, statSync, mode: 0o700 })
+  return new Tree(stateDirectory)
+}
