@@ -18,7 +18,7 @@ export function aloneOf({ nexusHome, stateDirectory }: LoadedConfig, signal?: Ab
       kind: 'local',
       projectId: DEFAULT_PROJECT,
       nexusHome,
-      // As in `sandboxOptions`: root keeps to the sandbox's own default.
+      // The same as `sandboxOptions`: root keeps to the sandbox's own default.
       ...(process.getuid?.() !== 0 && { stateDir: join(stateDirectory, 'sandbox') }),
     })
     try {

@@ -9,7 +9,7 @@ export interface GitRequest extends Pick<ProgramRequest, 'cwd' | 'input' | 'time
   readonly user?: GitUser
 }
 
-/** What of the user's own git reaches a run. */
+/** The part of the user's own git that reaches a run. */
 export interface GitUser {
   /** Where credential helpers and `.netrc` find their files. */
   readonly home: string
@@ -54,7 +54,7 @@ export async function run({ args, protocols = [], user, ...request }: GitRequest
   ])
   return runProgram({
     ...request,
-    // What `-c` says comes last, and wins over the settings of the user.
+    // `-c` comes last, and wins over the settings of the user.
     command: ['git', ...HARDENED.flatMap((setting) => ['-c', setting]), ...args],
     maxErrorBytes: MAX_ERROR_BYTES,
     environment: {

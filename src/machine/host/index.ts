@@ -31,7 +31,7 @@ export async function runGit(request: GitRequest): Promise<ProgramResult> {
   return (await import('./git.ts')).run(request)
 }
 
-/** Of the user's own git configuration: credentials, proxy, certificates and rewritten addresses. Empty without git. */
+/** Reads from the user's own git configuration: credentials, proxy, certificates and rewritten addresses. Empty without git. */
 export async function readGitSettings(home: string, signal?: AbortSignal): Promise<readonly GitSetting[]> {
   return (await import('./git.ts')).readSettings(home, signal)
 }

@@ -13,7 +13,7 @@ import { type Refs, Repository } from './repository.ts'
 import { lockOf, readMemory, type Scope } from './scope.ts'
 import { installError, MESSAGES } from './messages.ts'
 
-/** What is known of a newer revision of one skill. */
+/** Whether one skill has a newer revision. */
 export interface News {
   readonly name: string
   readonly skill: LockedSkill
@@ -114,7 +114,7 @@ export interface ToRestore {
   readonly isKept: boolean
 }
 
-/** What `ci` has to do. */
+/** Finds the copies that differ from the lock. */
 export async function findToRestore(scope: Scope, lock: Lock): Promise<readonly ToRestore[]> {
   const all: ToRestore[] = []
   for (const skill of lock.values()) {

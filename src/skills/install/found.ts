@@ -97,7 +97,7 @@ export function isPortable(part: string): boolean {
   return !/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\uFFFD\\:*?"<>|]/u.test(part) && part === part.normalize('NFC')
 }
 
-/** What the manifest of a placed copy does not hold either, and what other systems add to an archive. */
+/** The manifest of a placed copy leaves them out too, or other systems add them to an archive. */
 function isIgnored(path: string): boolean {
   return path.split('/').some((part) => part === '.DS_Store' || part === '__MACOSX')
 }

@@ -5,7 +5,7 @@ import { checkPath, type Locator } from './locator.ts'
 import { installError, MESSAGES } from './messages.ts'
 import { type GitAccess, type Ref, type Refs, Repository, type TreeFile } from './repository.ts'
 
-/** What a source holds, and how its skills are read. Dispose it after use. */
+/** The skills of a source, and how they are read. Dispose it after use. */
 export interface OpenedSource extends AsyncDisposable {
   readonly candidates: readonly Candidate[]
   /** Those that cannot be installed, and why. */
@@ -17,7 +17,7 @@ export interface OpenedSource extends AsyncDisposable {
 
 type GitLocator = Extract<Locator, { type: 'git' }>
 
-/** What a ref leads to now. */
+/** The commit to which a ref leads now. */
 export interface Resolved {
   readonly commit: string
   readonly follows: 'branch' | 'tags' | 'commit'

@@ -5,13 +5,13 @@ import { installError, MESSAGES } from './messages.ts'
 export type Locator =
   | {
       readonly type: 'git'
-      /** Of https, ssh, or http. */
+      /** Its scheme is https, ssh, or http. */
       readonly url: string
       /** A branch, tag or commit. Default: the branch that the host names. */
       readonly ref?: string
       /** The directory below which skills are searched. */
       readonly path?: string
-      /** Of an address of a browser: a ref, a slash and perhaps a path. Only the server's list of refs can separate them. */
+      /** From an address of a browser: a ref, a slash and perhaps a path. Only the server's list of refs can separate them. */
       readonly refAndPath?: string
       readonly skill?: string
     }
@@ -159,7 +159,7 @@ export function isLoopback(hostname: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
 }
 
-/** What a person would type to get the same. */
+/** The text with which a person gets the same. */
 export function locatorText(locator: Locator): string {
   if (locator.type === 'archive-url') return locator.url
   if (locator.type !== 'git') return locator.path

@@ -13,7 +13,7 @@ export type LockedSource =
       readonly type: 'git'
       readonly url: string
       readonly commit: string
-      /** What `update` follows: a branch, or the newest tag. A commit follows nothing. */
+      /** `update` follows a branch, or the newest tag. A commit follows nothing. */
       readonly follows: 'branch' | 'tags' | 'commit'
       /** Name of the branch or tag; of a commit there is none. */
       readonly ref?: string

@@ -19,7 +19,7 @@ const safe = (text: unknown): string => toSafeLine(String(text)).slice(0, 300)
 const mib = (bytes: number): string => `${Math.round(bytes / 1_048_576)} MiB`
 
 export const MESSAGES = {
-  // What was typed
+  // The source as typed
   notALocator: (what: string) => ({
     message: `Nothing was fetched: '${safe(what)}' names no source of skills.`,
     fix: EXAMPLE,

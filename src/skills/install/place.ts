@@ -22,7 +22,7 @@ interface Move {
   readonly backup: string
 }
 
-/** What is under way, for whoever finds it after this process is gone. */
+/** The change under way, for whoever finds it after this process is gone. */
 interface Journal {
   readonly owner: string
   readonly root: string
@@ -137,7 +137,7 @@ async function finish(scope: Scope, { tree, journal }: { tree: Tree; journal: Jo
   }
   await tree.write(LOCK_FILE, { bytes: Buffer.from(journal.lock), isDurable: true })
   await removeJournal(scope)
-  // What cannot be removed now is hidden, and the next change tries again.
+  // A copy that cannot be removed now is hidden, and the next change tries again.
   for (const { backup } of journal.moves) await tree.removeAll(`skills/${backup}`)
 }
 

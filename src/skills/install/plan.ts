@@ -6,7 +6,7 @@ import type { Package } from './found.ts'
 import { type Lock, type LockedSkill, lockedFiles, type LockedSource } from './lock-file.ts'
 import { type Scope, textOf } from './scope.ts'
 
-/** What a skill asks for, by kind, each in the words of the skill. */
+/** Everything that a skill asks for, by kind, each in the words of the skill. */
 export type Asks = Readonly<Record<AskKind, readonly string[]>>
 export type AskKind = 'scripts' | 'tools' | 'variables' | 'programs' | 'config' | 'installs' | 'secret'
 
@@ -31,7 +31,7 @@ export interface PlannedSkill {
   /** False when something is at the place that the lock does not have. */
   readonly isOurs: boolean
   readonly asks: Asks
-  /** What it asks for and the replaced copy did not. */
+  /** Everything that it asks for and the replaced copy did not. */
   readonly widens: Asks
 }
 
@@ -113,7 +113,7 @@ function changesBetween(before: readonly ManifestEntry[], after: readonly Manife
   return [...changes, ...[...old.values()].map(({ path, size }): FileChange => ({ path, change: 'removed', size }))]
 }
 
-/** What a skill asks for. A script is a file that may be executed, or one below `scripts/`. */
+/** Reads what a skill asks for. A script is a file that may be executed, or one below `scripts/`. */
 export function asksOf({ allowedTools, metadata }: SkillDocument, files: readonly ManifestEntry[]): Asks {
   const { requires, install, primaryEnv, skillKey } = metadata
   const scripts = files.filter(({ path, executable }) => executable || path.startsWith('scripts/'))
@@ -128,7 +128,7 @@ export function asksOf({ allowedTools, metadata }: SkillDocument, files: readonl
   }
 }
 
-/** What the first asks for and the second does not. */
+/** Those of the first that the second has not. */
 function beyond(asks: Asks, before: Asks): Asks {
   const rows = Object.entries(asks).map(([kind, words]) => {
     const old = new Set(before[kind as AskKind])

@@ -241,7 +241,7 @@ function readRefs(text: string): Refs {
   const all = [...commits].flatMap(([name, commit]): Ref[] => {
     if (name.startsWith('refs/heads/')) return [{ kind: 'branch', name: name.slice(11), commit }]
     if (!name.startsWith('refs/tags/') || name.endsWith('^{}')) return []
-    // Of an annotated tag, the commit is what it leads to.
+    // An annotated tag has an object of its own, which leads to the commit.
     return [{ kind: 'tag', name: name.slice(10), commit: commits.get(`${name}^{}`) ?? commit }]
   })
   const branches = all.filter(({ kind }) => kind === 'branch')

@@ -86,7 +86,7 @@ export function privateDirectory(nexusHome: string, name: string): string {
   return directory
 }
 
-/** What this machine remembers of one placed skill, besides the lock. */
+/** This machine's memory of one placed skill, besides the lock. */
 export interface Remembered {
   /** Earlier entries of the lock, the oldest first. */
   readonly before: readonly LockedSkill[]
@@ -98,7 +98,7 @@ export interface Remembered {
 
 export type Memory = Readonly<Record<string, Remembered>>
 
-/** What is remembered of a scope. What cannot be read is forgotten: it is a convenience, and the lock is the truth. */
+/** The memory of a scope. One that cannot be read is forgotten: it is a convenience, and the lock is the truth. */
 export function readMemory({ stateDirectory, key }: Pick<Scope, 'stateDirectory' | 'key'>): Memory {
   try {
     const read: unknown = JSON.parse(textOf(join(stateDirectory, `${key}.json`)) ?? '{}')

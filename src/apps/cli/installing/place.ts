@@ -5,13 +5,13 @@ import type { Alone, Scope } from '../../../skills/install/index.ts'
 import { choiceFlag, CHOICES, type Invocation, listFlag } from '../command.ts'
 import { loadHere } from '../open.ts'
 
-/** What every command of this kind works on. */
+/** The ground on which every command of this kind works. */
 export interface Installing {
   readonly loaded: LoadedConfig
   readonly scope: Scope
   readonly alone: Alone
   readonly access: ReturnType<typeof sourceAccess>
-  /** What is placed here is trusted, and gets what the settings give to skills. */
+  /** A copy placed here is trusted, and gets what the settings give to skills. */
   readonly isTrusted: boolean
 }
 

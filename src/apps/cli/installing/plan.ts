@@ -6,7 +6,7 @@ import { confirm } from '../interactive/confirm.ts'
 import { type Installing, namesFlag, scopeData } from './place.ts'
 import { INSTALL_WORDS } from './words.ts'
 
-/** What the settings would give to a placed copy. */
+/** Settings that a placed copy would get. */
 interface Grant {
   readonly name: string
   readonly key: string
@@ -34,7 +34,7 @@ function sameOrigin(a: PlannedSkill['source'], b: PlannedSkill['source']): boole
   return origin(a) === origin(b)
 }
 
-/** What became of a plan. */
+/** The end of a plan. */
 export interface Outcome {
   readonly data: Readonly<Record<string, unknown>>
   readonly applied: Applied | undefined
