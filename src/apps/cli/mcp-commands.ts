@@ -1,20 +1,17 @@
-import { CHOICES, type Command, type OptionSpec } from './command.ts'
-import { JSON_OPTION, SANDBOX, WHERE } from './options.ts'
+import { CHOICES, type Command } from './command.ts'
+import { flag, JSON_OPTION, option, SANDBOX, WHERE } from './options.ts'
 
-const NAME: Record<string, OptionSpec> = {
-  name: { type: 'string', value: 'NAME', help: 'the name of the entry (default nexus)' },
+const NAME = {
+  name: option('NAME', 'the name of the entry (default nexus)'),
 }
 
-const SCOPE: Record<string, OptionSpec> = {
-  scope: {
-    type: 'string',
-    value: 'SCOPE',
+const SCOPE = {
+  scope: option('SCOPE', 'user (default): the file of the user; project: that of the project, which its team shares', {
     choices: CHOICES.scope,
-    help: 'user (default): the file of the user; project: that of the project, which its team shares',
-  },
+  }),
   ...NAME,
-  force: { type: 'boolean', help: 'also replace or remove an entry that does not start Nexus' },
-  'dry-run': { type: 'boolean', help: 'show what would change, and write nothing' },
+  force: flag('also replace or remove an entry that does not start Nexus'),
+  'dry-run': flag('show what would change, and write nothing'),
   ...JSON_OPTION,
 }
 
@@ -25,17 +22,13 @@ export const MCP_COMMANDS: readonly Command[] = [
     isService: true,
     summary: 'serve the tools and skills of an agent to an MCP client, which starts this command',
     options: {
-      workspace: {
-        type: 'string',
-        value: 'DIR',
-        help: 'the project (default: CLAUDE_PROJECT_DIR, a root of the client, or the working directory)',
-      },
-      http: {
-        type: 'boolean',
-        help: 'serve HTTP on 127.0.0.1, with a key, to clients that connect to a running server',
-      },
-      port: { type: 'string', value: 'PORT', help: 'with --http: the port (default 8766)' },
-      'no-auth': { type: 'boolean', help: 'with --http: no key; every program on this machine may call' },
+      workspace: option(
+        'DIR',
+        'the project (default: CLAUDE_PROJECT_DIR, a root of the client, or the working directory)',
+      ),
+      http: flag('serve HTTP on 127.0.0.1, with a key, to clients that connect to a running server'),
+      port: option('PORT', 'with --http: the port (default 8766)'),
+      'no-auth': flag('with --http: no key; every program on this machine may call'),
       ...WHERE,
       ...SANDBOX,
     },
@@ -49,8 +42,8 @@ export const MCP_COMMANDS: readonly Command[] = [
     choices: CHOICES.client,
     options: {
       ...SCOPE,
-      workspace: { type: 'string', value: 'DIR', help: 'always serve this project' },
-      agent: WHERE['agent'] as OptionSpec,
+      workspace: option('DIR', 'always serve this project'),
+      agent: WHERE.agent,
     },
     examples: ['nexus mcp install claude-code', 'nexus mcp install cursor --scope project --dry-run'],
     load: async () => (await import('./commands/mcp-clients.ts')).installInClient,

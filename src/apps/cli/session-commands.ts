@@ -1,12 +1,12 @@
 /** session-commands: the rows of the table for sessions, for questions about calls, and for the store of both. */
-import { CHOICES, type Command, type OptionSpec } from './command.ts'
-import { JSON_OPTION, WHERE } from './options.ts'
+import { CHOICES, type Command } from './command.ts'
+import { flag, JSON_OPTION, option, WHERE } from './options.ts'
 
 export const SESSION_COMMANDS: readonly Command[] = [
   {
     name: 'sessions list',
     summary: 'earlier sessions of this workspace',
-    options: { all: { type: 'boolean', help: 'list the sessions of all workspaces' }, ...JSON_OPTION },
+    options: { all: flag('list the sessions of all workspaces'), ...JSON_OPTION },
     examples: ['nexus sessions list', 'nexus sessions list --all'],
     load: async () => (await import('./commands/sessions.ts')).listSessions,
   },
@@ -16,7 +16,7 @@ export const SESSION_COMMANDS: readonly Command[] = [
     usage: '<id>',
     names: 'sessions',
     options: {
-      output: { type: 'string', value: 'ID', help: 'print the whole of an output that was cut for the model' },
+      output: option('ID', 'print the whole of an output that was cut for the model'),
       ...JSON_OPTION,
     },
     examples: ['nexus sessions show 0196f3', 'nexus sessions show --output 0196f3 > all.txt'],
@@ -26,7 +26,7 @@ export const SESSION_COMMANDS: readonly Command[] = [
     name: 'sessions cancel',
     summary: 'cancel a message that waits, or stop the turn that runs',
     usage: '<turn>',
-    options: { ...JSON_OPTION },
+    options: JSON_OPTION,
     examples: ['nexus sessions cancel 0196f3'],
     load: async () => (await import('./commands/sessions.ts')).cancelTurn,
   },
@@ -34,14 +34,11 @@ export const SESSION_COMMANDS: readonly Command[] = [
     name: 'calls',
     summary: 'the newest calls of all workspaces, also those without a session: MCP clients, nexus skills run',
     options: {
-      origin: {
-        type: 'string',
-        value: 'ORIGIN',
+      origin: option('ORIGIN', 'only calls that came from the model, mcp, cli (nexus skills run), library or rpc', {
         choices: CHOICES.origin,
-        help: 'only calls that came from the model, mcp, cli (nexus skills run), library or rpc',
-      },
-      agent: { ...(WHERE['agent'] as OptionSpec), help: 'only calls of this agent' },
-      limit: { type: 'string', value: 'N', help: 'how many at most (default 20)' },
+      }),
+      agent: { ...WHERE.agent, help: 'only calls of this agent' },
+      limit: option('N', 'how many at most (default 20)'),
       ...JSON_OPTION,
     },
     examples: ['nexus calls', 'nexus calls --origin mcp --limit 50'],
@@ -50,7 +47,7 @@ export const SESSION_COMMANDS: readonly Command[] = [
   {
     name: 'approvals list',
     summary: 'calls that wait for an answer, and answers that are remembered',
-    options: { ...JSON_OPTION },
+    options: JSON_OPTION,
     examples: ['nexus approvals list'],
     load: async () => (await import('./commands/approvals.ts')).listApprovals,
   },
@@ -59,14 +56,13 @@ export const SESSION_COMMANDS: readonly Command[] = [
     summary: 'allow or deny a call of another process',
     usage: '<id>',
     options: {
-      allow: { type: 'boolean', help: 'let it run' },
-      deny: { type: 'boolean', help: 'refuse it' },
-      remember: {
-        type: 'string',
-        value: 'KIND',
-        choices: CHOICES.remember,
-        help: 'with --allow: do not ask again for this command (exact), or for the beginning shown (prefix)',
-      },
+      allow: flag('let it run'),
+      deny: flag('refuse it'),
+      remember: option(
+        'KIND',
+        'with --allow: do not ask again for this command (exact), or for the beginning shown (prefix)',
+        { choices: CHOICES.remember },
+      ),
       ...JSON_OPTION,
     },
     examples: ['nexus approvals answer 0196f3 --allow', 'nexus approvals answer 0196f3 --allow --remember exact'],
@@ -76,21 +72,21 @@ export const SESSION_COMMANDS: readonly Command[] = [
     name: 'approvals forget',
     summary: 'end a remembered answer',
     usage: '<id>',
-    options: { ...JSON_OPTION },
+    options: JSON_OPTION,
     examples: ['nexus approvals forget 0196f3'],
     load: async () => (await import('./commands/approvals.ts')).forgetApproval,
   },
   {
     name: 'db status',
     summary: 'which database keeps sessions and calls, its schema and size, or why it cannot be used',
-    options: { ...JSON_OPTION },
+    options: JSON_OPTION,
     examples: ['nexus db status'],
     load: async () => (await import('./commands/db.ts')).dbStatus,
   },
   {
     name: 'db migrate',
     summary: 'bring the schema of the database up to date',
-    options: { ...JSON_OPTION },
+    options: JSON_OPTION,
     examples: ['nexus db migrate'],
     load: async () => (await import('./commands/db.ts')).dbMigrate,
   },

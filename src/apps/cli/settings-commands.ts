@@ -1,12 +1,12 @@
-import type { Command, OptionSpec } from './command.ts'
-import { JSON_OPTION, WHERE } from './options.ts'
+import type { Command } from './command.ts'
+import { flag, JSON_OPTION, option, WHERE } from './options.ts'
 
 /** The commands about settings, policy and trust, in the order of `nexus --help`. */
 export const SETTINGS_COMMANDS: readonly Command[] = [
   {
     name: 'config check',
     summary: 'check nexus.yaml: every error with its line and fix',
-    options: { config: WHERE['config'] as OptionSpec, ...JSON_OPTION },
+    options: { config: WHERE.config, ...JSON_OPTION },
     examples: ['nexus config check', 'nexus config check --config ./nexus.yaml'],
     load: async () => (await import('./commands/config.ts')).checkConfig,
   },
@@ -14,14 +14,14 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     name: 'config show',
     summary: 'the settings that apply, each with its file and line',
     usage: '[section]',
-    options: { config: WHERE['config'] as OptionSpec, ...JSON_OPTION },
+    options: { config: WHERE.config, ...JSON_OPTION },
     examples: ['nexus config show', 'nexus config show skills.prompt', "nexus config show --json | jq '.data.values'"],
     load: async () => (await import('./commands/config.ts')).showConfig,
   },
   {
     name: 'config schema',
     summary: 'the JSON Schema of nexus.yaml, for editors and CI',
-    options: { ...JSON_OPTION },
+    options: JSON_OPTION,
     examples: ['nexus config schema > nexus.schema.json'],
     load: async () => (await import('./commands/config.ts')).showSchema,
   },
@@ -31,9 +31,9 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     usage: '<agent> <tool>',
     names: 'agents',
     options: {
-      config: WHERE['config'] as OptionSpec,
-      trust: WHERE['trust'] as OptionSpec,
-      args: { type: 'string', value: 'JSON', help: 'the arguments of the call, as JSON' },
+      config: WHERE.config,
+      trust: WHERE.trust,
+      args: option('JSON', 'the arguments of the call, as JSON'),
       ...JSON_OPTION,
     },
     examples: [
@@ -46,14 +46,14 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     name: 'policy test',
     summary: 'check decisions against a table of expectations, such as in CI',
     usage: '<file>',
-    options: { config: WHERE['config'] as OptionSpec, trust: WHERE['trust'] as OptionSpec, ...JSON_OPTION },
+    options: { config: WHERE.config, trust: WHERE.trust, ...JSON_OPTION },
     examples: ['nexus policy test policy-tests.yaml'],
     load: async () => (await import('./commands/policy.ts')).testPolicy,
   },
   {
     name: 'policy check',
     summary: 'check policies: names that refer to nothing, typos that make a deny void, lines that never decide',
-    options: { config: WHERE['config'] as OptionSpec, ...JSON_OPTION },
+    options: { config: WHERE.config, ...JSON_OPTION },
     examples: ['nexus policy check', 'nexus policy check --config ./nexus.yaml'],
     load: async () => (await import('./commands/policy-review.ts')).checkPolicies,
   },
@@ -63,9 +63,9 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     usage: '<agent> [other-agent]',
     names: 'agents',
     options: {
-      config: WHERE['config'] as OptionSpec,
-      trust: WHERE['trust'] as OptionSpec,
-      against: { type: 'string', value: 'FILE', help: 'the same agent with this nexus.yaml laid over the settings' },
+      config: WHERE.config,
+      trust: WHERE.trust,
+      against: option('FILE', 'the same agent with this nexus.yaml laid over the settings'),
       ...JSON_OPTION,
     },
     examples: ['nexus policy diff main reviewer', 'nexus policy diff main --against ./next.yaml'],
@@ -76,7 +76,7 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     summary: 'recorded calls that another policy, the shadow of the agent, would decide differently',
     usage: '[agent]',
     names: 'agents',
-    options: { ...JSON_OPTION },
+    options: JSON_OPTION,
     examples: ['nexus policy shadow', 'nexus policy shadow main'],
     load: async () => (await import('./commands/policy-review.ts')).listShadowed,
   },
@@ -85,10 +85,10 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     summary: 'let the skills and the nexus.yaml of a workspace take effect',
     usage: '[directory]',
     options: {
-      list: { type: 'boolean', help: 'show the trusted workspaces' },
-      remove: { type: 'boolean', help: 'end the trust' },
-      yes: { type: 'boolean', help: 'trust without a question: also commands that run as you, outside the sandbox' },
-      config: WHERE['config'] as OptionSpec,
+      list: flag('show the trusted workspaces'),
+      remove: flag('end the trust'),
+      yes: flag('trust without a question: also commands that run as you, outside the sandbox'),
+      config: WHERE.config,
       ...JSON_OPTION,
     },
     examples: ['nexus trust', 'nexus trust --list', 'nexus trust --yes', 'nexus trust --remove ./project'],

@@ -1,5 +1,5 @@
-import { CHOICES, type Command, type OptionSpec } from './command.ts'
-import { ANSWERS, JSON_OPTION, MODEL, SANDBOX, WHERE } from './options.ts'
+import { CHOICES, type Command } from './command.ts'
+import { ANSWERS, flag, JSON_OPTION, MODEL, option, SANDBOX, WHERE } from './options.ts'
 import { SESSION_COMMANDS } from './session-commands.ts'
 import { SETTINGS_COMMANDS } from './settings-commands.ts'
 import { INSTALL_COMMANDS } from './install-commands.ts'
@@ -13,11 +13,11 @@ export const COMMANDS: readonly Command[] = [
     options: {
       ...MODEL,
       model: {
-        ...(MODEL['model'] as OptionSpec),
+        ...MODEL.model,
         help: 'openai/…, anthropic/…, openai-compatible/… or recorded (the default without a configured model)',
       },
       ...SANDBOX,
-      keep: { type: 'string', value: 'DIR', help: 'use this empty directory as workspace' },
+      keep: option('DIR', 'use this empty directory as workspace'),
       ...JSON_OPTION,
     },
     examples: ['nexus demo', 'nexus demo --model anthropic/claude-sonnet-4-5'],
@@ -31,13 +31,8 @@ export const COMMANDS: readonly Command[] = [
       ...MODEL,
       ...WHERE,
       ...SANDBOX,
-      session: {
-        type: 'string',
-        value: 'ID',
-        names: 'sessions',
-        help: 'continue an earlier session; the beginning of its id is enough',
-      },
-      turn: { type: 'string', value: 'ID', help: 'run a message that an ended process left, in its session' },
+      session: option('ID', 'continue an earlier session; the beginning of its id is enough', { names: 'sessions' }),
+      turn: option('ID', 'run a message that an ended process left, in its session'),
       ...ANSWERS,
       ...JSON_OPTION,
     },
@@ -52,7 +47,7 @@ export const COMMANDS: readonly Command[] = [
     summary: 'the skills that an agent would see; with --all also the others, with reasons',
     options: {
       ...WHERE,
-      all: { type: 'boolean', short: 'a', help: 'also those that are held, shadowed or invalid' },
+      all: flag('also those that are held, shadowed or invalid', { short: 'a' }),
       ...JSON_OPTION,
     },
     examples: ['nexus skills list', 'nexus skills list --all', "nexus skills list --json | jq '.data.skills[].name'"],
@@ -65,7 +60,7 @@ export const COMMANDS: readonly Command[] = [
     names: 'skills',
     options: {
       ...WHERE,
-      content: { type: 'boolean', help: 'print the instructions as the model would get them' },
+      content: flag('print the instructions as the model would get them'),
       ...JSON_OPTION,
     },
     examples: ['nexus skills show csv-report', 'nexus skills show bundled/csv-report --content'],
@@ -87,7 +82,7 @@ export const COMMANDS: readonly Command[] = [
     names: 'skills',
     options: {
       ...WHERE,
-      session: { type: 'string', value: 'ID', names: 'sessions', help: 'compare with the prompt of this session' },
+      session: option('ID', 'compare with the prompt of this session', { names: 'sessions' }),
       ...JSON_OPTION,
     },
     examples: [
@@ -101,7 +96,7 @@ export const COMMANDS: readonly Command[] = [
     name: 'skills search',
     summary: 'the ready skills that match some words best',
     usage: '<words…>',
-    options: { ...WHERE, limit: { type: 'string', value: 'N', help: 'how many at most (default 10)' }, ...JSON_OPTION },
+    options: { ...WHERE, limit: option('N', 'how many at most (default 10)'), ...JSON_OPTION },
     examples: ['nexus skills search csv chart', 'nexus skills search "pull request" --json'],
     load: async () => (await import('./commands/skills/search.ts')).searchSkills,
   },
@@ -113,11 +108,7 @@ export const COMMANDS: readonly Command[] = [
     options: {
       ...WHERE,
       ...SANDBOX,
-      timeout: {
-        type: 'string',
-        value: 'SECONDS',
-        help: 'time limit (default 30, at most 600 unless nexus.yaml raises it)',
-      },
+      timeout: option('SECONDS', 'time limit (default 30, at most 600 unless nexus.yaml raises it)'),
       ...ANSWERS,
       ...JSON_OPTION,
     },
@@ -129,12 +120,8 @@ export const COMMANDS: readonly Command[] = [
     summary: 'make a new skill from the template',
     usage: '<name>',
     options: {
-      path: {
-        type: 'string',
-        value: 'DIR',
-        help: 'folder of skills for the new one (default skills/ of the workspace)',
-      },
-      description: { type: 'string', value: 'TEXT', help: 'what the skill does and when to use it' },
+      path: option('DIR', 'folder of skills for the new one (default skills/ of the workspace)'),
+      description: option('TEXT', 'what the skill does and when to use it'),
       ...JSON_OPTION,
     },
     examples: ['nexus skills init csv-report', 'nexus skills init csv-report --path ~/.nexus/skills'],
@@ -145,17 +132,14 @@ export const COMMANDS: readonly Command[] = [
     summary: 'check SKILL.md files: every error with its line and fix',
     usage: '<path…>',
     options: {
-      strict: { type: 'boolean', help: 'also report as errors what other clients refuse' },
-      profile: {
-        type: 'string',
-        value: 'NAME',
+      strict: flag('also report as errors what other clients refuse'),
+      profile: option('NAME', 'strict by the rules of spec (default), claude or openclaw', {
         choices: CHOICES.profile,
-        help: 'strict by the rules of spec (default), claude or openclaw',
-      },
-      fix: { type: 'boolean', help: 'write the fixes that need no decision: quotes, names of keys, markers' },
-      'fix-encoding': { type: 'boolean', help: 'also remove byte order marks and CR line ends' },
-      quiet: { type: 'boolean', short: 'q', help: 'report errors only, and nothing when there is none' },
-      format: { type: 'string', value: 'KIND', choices: CHOICES.format, help: 'text (default), json, sarif or github' },
+      }),
+      fix: flag('write the fixes that need no decision: quotes, names of keys, markers'),
+      'fix-encoding': flag('also remove byte order marks and CR line ends'),
+      quiet: flag('report errors only, and nothing when there is none', { short: 'q' }),
+      format: option('KIND', 'text (default), json, sarif or github', { choices: CHOICES.format }),
       ...JSON_OPTION,
     },
     examples: [
@@ -170,14 +154,9 @@ export const COMMANDS: readonly Command[] = [
     summary: 'rewrite metadata of OpenClaw and Clawdbot for Nexus, or as plain strings',
     usage: '<path…>',
     options: {
-      yes: { type: 'boolean', short: 'y', help: 'also rewrite files in folders of other programs, without a question' },
-      'dry-run': { type: 'boolean', help: 'show the changes, write nothing' },
-      to: {
-        type: 'string',
-        value: 'FORM',
-        choices: CHOICES.form,
-        help: 'nexus (default), or flat for clients that accept only strings',
-      },
+      yes: flag('also rewrite files in folders of other programs, without a question', { short: 'y' }),
+      'dry-run': flag('show the changes, write nothing'),
+      to: option('FORM', 'nexus (default), or flat for clients that accept only strings', { choices: CHOICES.form }),
       ...JSON_OPTION,
     },
     examples: ['nexus skills migrate ./skills --dry-run', 'nexus skills migrate ./skills/github --to flat'],
@@ -189,17 +168,8 @@ export const COMMANDS: readonly Command[] = [
     summary: 'the exact prompt text about skills, with its cost',
     options: {
       ...WHERE,
-      style: {
-        type: 'string',
-        value: 'STYLE',
-        choices: CHOICES.style,
-        help: 'markdown, xml, list or names (default: skills.prompt.style)',
-      },
-      budget: {
-        type: 'string',
-        value: 'CHARACTERS',
-        help: 'at most this many (default: skills.prompt.budgetChars)',
-      },
+      style: option('STYLE', 'markdown, xml, list or names (default: skills.prompt.style)', { choices: CHOICES.style }),
+      budget: option('CHARACTERS', 'at most this many (default: skills.prompt.budgetChars)'),
       ...JSON_OPTION,
     },
     examples: ['nexus prompt', 'nexus prompt --agent reviewer', 'nexus prompt --style xml --budget 4000'],
@@ -211,7 +181,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'doctor',
     summary: 'check this machine and directory: Node, state, configuration, sandbox, skills, model',
-    options: { config: WHERE['config'] as OptionSpec, ...JSON_OPTION },
+    options: { config: WHERE.config, ...JSON_OPTION },
     examples: ['nexus doctor'],
     load: async () => (await import('./commands/doctor.ts')).doctor,
   },
@@ -220,7 +190,7 @@ export const COMMANDS: readonly Command[] = [
     summary: 'what a code means, with an example and the fix; without a code, all of them',
     usage: '[code]',
     names: 'codes',
-    options: { ...JSON_OPTION },
+    options: JSON_OPTION,
     examples: ['nexus explain yaml-duplicate-key', 'nexus explain CALL_DENIED', 'nexus explain'],
     load: async () => (await import('./commands/explain.ts')).explainCode,
   },

@@ -161,15 +161,16 @@ export function fixText(
   return text && toSafeText(text)
 }
 
-/** `file:line:column severity code` and the message below it, with the fix; all foreign text made visible. */
-export function formatDiagnostic(diagnostic: Diagnostic, terminal: Printer): string {
+/** `file:line:column severity code` and the message below it, with the code frame if there is one, and the fix; all foreign text made visible. */
+export function formatDiagnostic(diagnostic: Diagnostic, terminal: Printer, frame = ''): string {
   const { severity, code, path, line, column, message } = diagnostic
   const { paint } = terminal
   const place = [terminal.shortPath(path), line, column].filter((part) => part !== undefined).join(':')
   const fix = fixText(diagnostic, terminal)
   const head = `${paint(SEVERITY_STYLE[severity], severity)} ${paint('dim', code)} ${place}`
   const tail = fix === undefined ? '' : `\n    ${paint('cyan', 'fix:')} ${fix.replaceAll('\n', '\n    ')}`
-  return `${head}\n    ${toSafeText(message).replaceAll('\n', '\n    ')}${tail}`
+  const excerpt = frame === '' ? '' : `\n${frame.replace(/^/gm, '      ')}`
+  return `${head}\n    ${toSafeText(message).replaceAll('\n', '\n    ')}${excerpt}${tail}`
 }
 
 /** What printing on stderr goes by. */

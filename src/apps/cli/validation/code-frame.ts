@@ -1,13 +1,14 @@
-import { type Diagnostic, toSafeText } from '../../../kernel/index.ts'
+import { toSafeText } from '../../../kernel/index.ts'
 import { cellsOf } from '../show/columns.ts'
-import { fixText, formatDiagnostic, type Terminal } from '../terminal.ts'
+import type { Terminal } from '../terminal.ts'
 
 /** Cells of a line that are shown, with the place inside; fewer on a narrow terminal, where a broken line would part from its caret. */
 const MAX_CELLS = 100
 const MIN_CELLS = 20
 /** Share of them before the place, when the line is cut. */
 const SHARE_BEFORE = 0.6
-const INDENT = '      '
+/** Cells before each line of the frame. */
+const INDENT = 6
 
 /** Lines of a text whatever their ends are, without the byte order mark: as diagnostics count them. */
 export function linesOf(text: string): readonly string[] {
@@ -16,45 +17,25 @@ export function linesOf(text: string): readonly string[] {
 
 /**
  * The line of a finding with its number, the line before it, and a caret under the column (from 1, in UTF-16 units).
- * Nothing of the text reaches the terminal unseen: each hidden character is shown as one dot. Empty when there is no such line.
+ * Each hidden character is shown as one dot. Empty when there is no such line.
  */
 export function codeFrame(
   lines: readonly string[],
-  { line, column = 1 }: { line: number; column?: number | undefined },
+  { line = 0, column = 1 }: { readonly line?: number; readonly column?: number },
   { paint, columns }: Pick<Terminal, 'paint' | 'columns'>,
 ): string {
   const text = lines[line - 1]
-  // Of an empty file, or one that was not read, there is nothing to show.
   if (text === undefined || (text === '' && lines.length === 1)) return ''
   const width = String(line).length
   const gutter = (label: string): string => paint('dim', `${label.padStart(width)} | `)
-  const beside = INDENT.length + width + ' | …'.length
+  const beside = INDENT + width + ' | …'.length
   const room = Math.max(MIN_CELLS, Math.min(MAX_CELLS, columns - beside))
   const { shown, caret } = visible(text, column, room)
-  const before = line > 1 ? lines[line - 2] : undefined
+  const before = lines[line - 2] ?? ''
   return [
-    ...(before === undefined || before.trim() === ''
-      ? []
-      : [gutter(String(line - 1)) + visible(before, 1, room).shown]),
+    ...(before.trim() === '' ? [] : [gutter(String(line - 1)) + visible(before, 1, room).shown]),
     gutter(String(line)) + shown,
     `${gutter('')}${' '.repeat(caret)}${paint('red', '^')}`,
-  ].join('\n')
-}
-
-/** A finding as `formatDiagnostic` has it, with the code frame between the message and the fix. `column` is that of the shown line. */
-export function formatWithFrame(
-  diagnostic: Diagnostic,
-  { lines, column = diagnostic.column }: { lines: readonly string[]; column?: number | undefined },
-  terminal: Pick<Terminal, 'paint' | 'columns' | 'commandLine' | 'shortPath'>,
-): string {
-  const { fix: _fix, proposal: _proposal, ...rest } = diagnostic
-  const fix = fixText(diagnostic, terminal)
-  const { paint } = terminal
-  const frame = rest.line === undefined ? '' : codeFrame(lines, { line: rest.line, column }, terminal)
-  return [
-    formatDiagnostic(rest, terminal),
-    ...(frame === '' ? [] : [frame.replace(/^/gm, INDENT)]),
-    ...(fix === undefined ? [] : [`    ${paint('cyan', 'fix:')} ${fix.replaceAll('\n', '\n    ')}`]),
   ].join('\n')
 }
 

@@ -2,59 +2,44 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, lstatSync, renameSync, rmSync, type Stats, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Change, type Rewritten } from '../../../skills/format/index.ts'
-import { type Diagnostic, shellWord, toSafeLine, toSafeText } from '../../../kernel/index.ts'
+import { shellWord, toSafeLine, toSafeText } from '../../../kernel/index.ts'
 import type { Terminal } from '../terminal.ts'
-import { readTarget, type Target } from './targets.ts'
+import { problem, readTarget, type Target } from './targets.ts'
 
-/** What a rewrite did to one file. */
-export interface FileRewrite {
-  readonly changes: readonly Change[]
-  readonly diagnostics: readonly Diagnostic[]
-  /** The text that is in the file now, or would be. */
-  readonly text: string
-}
+type FileRewrite = Pick<Rewritten, 'changes' | 'diagnostics'>
 
 /**
  * Rewrites a target's file: whole or not at all, in its own directory, never through a link, with its mode kept, and only when the file
- * is still the one that was read. `write: false` only says what would change. Undefined when the file cannot be read as UTF-8 text.
+ * is still the one that was read. `write: false` only gives what would change.
  */
 export async function rewriteFile(
   target: Target,
   rewrite: (text: string) => Rewritten,
   { write, signal }: { write: boolean; signal: AbortSignal },
-): Promise<FileRewrite | undefined> {
-  const path = join(target.directory, target.file)
-  const before = lstatSync(path, { throwIfNoEntry: false })
+): Promise<FileRewrite> {
+  const { shown: path, linkedTo } = target
+  const file = join(target.directory, target.file)
+  const before = lstatSync(file, { throwIfNoEntry: false })
   const bytes = await readTarget(target, signal)
-  const text = bytes instanceof Uint8Array ? asText(bytes) : undefined
-  if (text === undefined || before?.isFile() !== true) return undefined
-  const { text: now, changes, diagnostics } = rewrite(text)
-  if (changes.length === 0 || !write) return { text: now, changes, diagnostics }
-  const failure = replaceFile(path, now, before)
-  if (failure === undefined) return { text: now, changes, diagnostics }
-  const problem: Diagnostic = {
-    code: 'write-failed',
-    severity: 'error',
-    path: target.shown,
-    message: `the file was not written: ${failure}`,
-    fix: 'Check the rights of its directory, then run the command again.',
+  // Its file may belong to another skill.
+  if (linkedTo !== undefined) {
+    const message = 'the file was not written, because it is a link'
+    const fix = `Name the file that it refers to: ${shellWord(linkedTo)}`
+    return { changes: [], diagnostics: [{ code: 'write-failed', severity: 'warning', path, message, fix }] }
   }
-  return { text, changes: [], diagnostics: [...diagnostics, problem] }
-}
-
-/** A link is left as it is: its file may belong to another skill. */
-export function notWritten(target: Target): readonly Diagnostic[] {
-  const { linkedTo, shown } = target
-  if (linkedTo === undefined) return []
-  return [
-    {
-      code: 'write-failed',
-      severity: 'warning',
-      path: shown,
-      message: 'the file was not written, because it is a link',
-      fix: `Name the file that it refers to: ${shellWord(linkedTo)}`,
-    },
-  ]
+  if (!(bytes instanceof Uint8Array)) return { changes: [], diagnostics: bytes }
+  const text = asText(bytes)
+  if (text === undefined || before?.isFile() !== true) {
+    const message = 'the file was not changed: it is a link, or its text is not UTF-8'
+    const fix = 'Save it as a file in UTF-8.'
+    return { changes: [], diagnostics: [problem('encoding-invalid', { path, message, fix })] }
+  }
+  const { text: now, changes, diagnostics } = rewrite(text)
+  const failure = changes.length === 0 || !write ? undefined : replaceFile(file, now, before)
+  if (failure === undefined) return { changes, diagnostics }
+  const fix = 'Check the rights of its directory, then run the command again.'
+  const found = problem('write-failed', { path, message: `the file was not written: ${failure}`, fix })
+  return { changes: [], diagnostics: [...diagnostics, found] }
 }
 
 /** UTF-8 text with its byte order mark, or undefined: other bytes would not survive being written. */
@@ -73,7 +58,7 @@ function replaceFile(path: string, text: string, before: Stats): string | undefi
   try {
     const mode = before.mode & 0o777
     writeFileSync(part, text, { flag: 'wx', mode, flush: true })
-    // What the umask took away.
+    // The umask may have taken rights away.
     chmodSync(part, mode)
     const now = lstatSync(path, { throwIfNoEntry: false })
     const isSame =
@@ -87,17 +72,19 @@ function replaceFile(path: string, text: string, before: Stats): string | undefi
   }
 }
 
+/** For `--json`. */
+export function changesData(changes: readonly Change[]) {
+  return changes.map(({ line, was, now, why }) => ({ line, was, now: now ?? null, why }))
+}
+
 /** The changes of a file as people read a diff: what was, what is, and why. */
-export function printChanges(shown: string, changes: readonly Change[], terminal: Terminal): void {
-  terminal.line(terminal.paint('bold', toSafeLine(shown)))
+export function printChanges(shown: string, changes: readonly Change[], { line: print, paint }: Terminal): void {
+  print(paint('bold', toSafeLine(shown)))
   for (const { line, was, now, why } of changes) {
-    was
-      .split('\n')
-      .forEach((text, index) => terminal.line(terminal.paint('red', `  - ${line + index} | ${visible(text)}`)))
-    now
-      ?.split('\n')
-      .forEach((text, index) => terminal.line(terminal.paint('green', `  + ${line + index} | ${visible(text)}`)))
-    terminal.line(terminal.paint('dim', `    ${why}`))
+    for (const [index, text] of was.split('\n').entries()) print(paint('red', `  - ${line + index} | ${visible(text)}`))
+    for (const [index, text] of (now?.split('\n') ?? []).entries())
+      print(paint('green', `  + ${line + index} | ${visible(text)}`))
+    print(paint('dim', `    ${why}`))
   }
 }
 

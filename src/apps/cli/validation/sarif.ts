@@ -14,12 +14,7 @@ export function toSarif(diagnostics: readonly Diagnostic[]): JsonValue {
     version: '2.1.0',
     runs: [
       {
-        tool: {
-          driver: {
-            name: 'nexus',
-            rules: ids.map((id) => ({ id, shortDescription: { text: means(id) } })),
-          },
-        },
+        tool: { driver: { name: 'nexus', rules: ids.map((id) => ({ id, shortDescription: { text: means(id) } })) } },
         columnKind: 'utf16CodeUnits',
         results: diagnostics.map((diagnostic) => toResult(diagnostic, ids.indexOf(diagnostic.code))),
       },
@@ -27,15 +22,20 @@ export function toSarif(diagnostics: readonly Diagnostic[]): JsonValue {
   }
 }
 
-function toResult({ code, severity, message, path, line, column, fix }: Diagnostic, ruleIndex: number): JsonValue {
-  const text = toSafeText(fix === undefined ? message : `${message}\nFix: ${fix}`)
+/** The message with its fix. */
+function textOf({ message, fix }: Diagnostic): string {
+  return toSafeText(fix === undefined ? message : `${message}\nFix: ${fix}`)
+}
+
+function toResult(found: Diagnostic, ruleIndex: number): JsonValue {
+  const { code, severity, path, line, column } = found
   const region: JsonObject =
     line === undefined ? {} : { region: { startLine: line, ...(column !== undefined && { startColumn: column }) } }
   return {
     ruleId: code,
     ruleIndex,
     level: LEVELS[severity],
-    message: { text },
+    message: { text: textOf(found) },
     locations: [{ physicalLocation: { artifactLocation: { uri: toUri(path) }, ...region } }],
   }
 }
@@ -45,18 +45,17 @@ function toUri(path: string): string {
   return path.toWellFormed().split(sep).map(encodeURIComponent).join('/')
 }
 
-const COMMANDS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'notice' }
-
 /** One finding as a workflow command of GitHub Actions, which shows it beside the line. */
-export function toAnnotation({ code, severity, message, path, line, column, fix }: Diagnostic): string {
+export function toAnnotation(found: Diagnostic): string {
+  const { code, severity, path, line, column } = found
   const place = [
     ['file', path.split(sep).join('/')],
     ['line', line],
     ['col', column],
     ['title', code],
   ].flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${escapeProperty(String(value))}`]))
-  const text = toSafeText(fix === undefined ? message : `${message}\nFix: ${fix}`)
-  return `::${COMMANDS[severity]} ${place.join(',')}::${escapeData(text)}`
+  const command = severity === 'info' ? 'notice' : severity
+  return `::${command} ${place.join(',')}::${escapeData(textOf(found))}`
 }
 
 function escapeData(text: string): string {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LEFT_OUT_FIX } from '../../../skills/diagnose/index.ts'
 import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
@@ -21,16 +22,18 @@ import {
   SOURCE_LIMITS,
 } from '../../../skills/sources/index.ts'
 import { listFiles as walkFiles, readOfSkill } from '../../../machine/skill-files/index.ts'
+import type { Invocation } from '../command.ts'
+import { withProgress } from '../interactive/progress.ts'
 
 /** One SKILL.md that a path refers to. */
 export interface Target {
-  /** As it is shown: relative to the working directory when it lies below. */
+  /** Relative to the working directory when it is below. */
   readonly shown: string
   /** Real path of the skill's directory; its name is what the skill's name must equal. */
   readonly directory: string
   /** Name of the file in it. */
   readonly file: string
-  /** Of a SKILL.md that is a link inside the folder that was named, or that holds the skill: what it leads to. */
+  /** The file to which its SKILL.md links, inside the folder that was named or that contains the skill. */
   readonly linkedTo?: string | undefined
   /** The whole skill is meant, not only its SKILL.md. */
   readonly isWhole: boolean
@@ -38,7 +41,6 @@ export interface Target {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** The skills that the paths of a command line refer to. */
 export interface Targets {
   readonly targets: readonly Target[]
   /** Findings about paths and folders as such. */
@@ -47,46 +49,60 @@ export interface Targets {
   readonly isMissing: boolean
 }
 
-/** Finds the skills of paths: a SKILL.md, a skill's folder, or a folder of skills. Throws only CANCELLED. */
-export async function findTargets(
-  paths: readonly string[],
-  { cwd, signal }: { cwd: string; signal: AbortSignal },
-): Promise<Targets> {
-  const found = new Map<string, Target>()
-  const diagnostics: Diagnostic[] = []
-  let isMissing = false
-  for (const path of paths) {
-    const absolute = resolve(cwd, path)
-    const result = await targetsAt(absolute, { cwd, signal })
-    for (const target of result.targets) found.set(join(target.directory, target.file), target)
-    diagnostics.push(...result.diagnostics)
-    isMissing ||= result.isMissing
-  }
-  return { targets: [...found.values()], diagnostics, isMissing }
+/** The part of an invocation that looking for skills needs. */
+type Around = Pick<Invocation, 'cwd' | 'signal'>
+
+/** Finds the skills of the arguments: a SKILL.md, a skill's folder, or a folder of skills. Throws only CANCELLED. */
+export function findTargets(invocation: Invocation): Promise<Targets> {
+  return withProgress(invocation.terminal, 'looking for skills', async () => {
+    const found = new Map<string, Target>()
+    const diagnostics: Diagnostic[] = []
+    let isMissing = false
+    for (const path of invocation.positionals) {
+      const result = await targetsAt(resolve(invocation.cwd, path), invocation)
+      for (const target of result.targets) found.set(join(target.directory, target.file), target)
+      diagnostics.push(...result.diagnostics)
+      isMissing ||= result.isMissing
+    }
+    return { targets: [...found.values()], diagnostics, isMissing }
+  })
 }
 
-interface Where {
-  readonly cwd: string
-  readonly signal: AbortSignal
+/** The results of work on each target, with its progress; `doing` is a word such as `validating`. */
+export async function forEachTarget<Result>(
+  targets: readonly Target[],
+  { terminal, signal }: Invocation,
+  doing: string,
+  work: (target: Target) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = []
+  const done = (): string => `${doing} skills: ${results.length} of ${targets.length}`
+  await withProgress(terminal, done, async () => {
+    for (const [index, target] of targets.entries()) {
+      // Signals and progress get their turn.
+      if (index % 32 === 31) await nextTurn(undefined, { signal })
+      results.push(await work(target))
+    }
+  })
+  return results
 }
 
 const NAME_A_SKILL = 'Name a SKILL.md, the folder of a skill, or a folder of skills.'
 
-async function targetsAt(absolute: string, where: Where): Promise<Targets> {
-  const path = shownPath(absolute, where.cwd)
+async function targetsAt(absolute: string, around: Around): Promise<Targets> {
+  const path = shownPath(absolute, around.cwd)
   const kind = kindOf(absolute)
-  if (kind === 'directory') return targetsIn(absolute, where)
-  if (kind === 'file') return { targets: [fileTarget(absolute, where)], diagnostics: [], isMissing: false }
-  const isMissing = kind === 'missing'
-  const near = isMissing ? nearPath(path, where.cwd) : undefined
-  const diagnostic = isMissing
-    ? problem('path-missing', {
-        path,
-        message: `${path} does not exist`,
-        ...(near ? commandFix('Did you mean:', 'skills', 'validate', near) : { fix: NAME_A_SKILL }),
-      })
-    : problem('path-kind', { path, message: `${path} is neither a directory nor a regular file`, fix: NAME_A_SKILL })
-  return { targets: [], diagnostics: [diagnostic], isMissing }
+  if (kind === 'directory') return targetsIn(absolute, around)
+  if (kind === 'file') return { targets: [fileTarget(absolute, around)], diagnostics: [], isMissing: false }
+  if (kind === 'other') {
+    const message = `${path} is neither a directory nor a regular file`
+    const found = problem('path-kind', { path, message, fix: NAME_A_SKILL })
+    return { targets: [], diagnostics: [found], isMissing: false }
+  }
+  const near = nearPath(path, around.cwd)
+  const fix = near === undefined ? { fix: NAME_A_SKILL } : commandFix('Did you mean:', 'skills', 'validate', near)
+  const found = problem('path-missing', { path, message: `${path} does not exist`, ...fix })
+  return { targets: [], diagnostics: [found], isMissing: true }
 }
 
 /** A skill in the working directory, or in `skills/` of it, that is probably meant. */
@@ -113,7 +129,7 @@ function entriesOf(directory: string): readonly string[] {
 }
 
 /** A finding of severity `error`. */
-function problem(code: string, about: Omit<Diagnostic, 'code' | 'severity'>): Diagnostic {
+export function problem(code: string, about: Omit<Diagnostic, 'code' | 'severity'>): Diagnostic {
   return { code, severity: 'error', ...about }
 }
 
@@ -129,7 +145,7 @@ function kindOf(path: string): 'directory' | 'file' | 'missing' | 'other' {
   }
 }
 
-function fileTarget(absolute: string, { cwd }: Where): Target {
+function fileTarget(absolute: string, { cwd }: Around): Target {
   const directory = realpathSync.native(dirname(absolute))
   const file = basename(absolute)
   const target = targetIn(join(directory, file), [], cwd)
@@ -157,14 +173,16 @@ function linkTarget(directory: string, cwd: string): Target | undefined {
   return { ...targetIn(join(directory, SKILL_FILE), [finding], cwd), linkedTo, isWhole: linkedTo !== undefined }
 }
 
-async function targetsIn(absolute: string, { cwd, signal }: Where): Promise<Targets> {
+async function targetsIn(absolute: string, { cwd, signal }: Around): Promise<Targets> {
   const linked = linkTarget(realpathSync.native(absolute), cwd)
   if (linked) return { targets: [linked], diagnostics: [], isMissing: false }
   const source = createFolderSource({ id: 'path', tier: 'extra', rank: 0, path: absolute, trusted: false })
-  const { skills, invalid, diagnostics } = await discover([source], { ...(signal && { signal }) })
-  const whole = skills.map(({ file, linkedTo, diagnostics: found }): Target => {
-    return { ...targetIn(file, found.filter(isOfSource), cwd), linkedTo, isWhole: true }
-  })
+  const { skills, invalid, diagnostics } = await discover([source], { signal })
+  const whole = skills.map(({ file, linkedTo, diagnostics: found }): Target => ({
+    ...targetIn(file, found.filter(isOfSource), cwd),
+    linkedTo,
+    isWhole: true,
+  }))
   const broken = invalid.map(({ file, diagnostics: found }) => targetIn(file, found.filter(isOfSource), cwd))
   const targets = [...whole, ...broken].sort((a, b) => (a.shown < b.shown ? -1 : 1))
   const loose = diagnostics.map((diagnostic) => ({ ...diagnostic, path: shownPath(diagnostic.path, cwd) }))
@@ -197,10 +215,7 @@ function isOfSource({ code }: Diagnostic): boolean {
 export async function readTarget(target: Target, signal: AbortSignal): Promise<Uint8Array | readonly Diagnostic[]> {
   if (target.diagnostics.some(({ severity, code }) => severity === 'error' && code !== 'skill-file-name')) return []
   try {
-    const { bytes } = await readOfSkill(target, target.file, {
-      maxBytes: SOURCE_LIMITS.maxFileBytes,
-      signal,
-    })
+    const { bytes } = await readOfSkill(target, target.file, { maxBytes: SOURCE_LIMITS.maxFileBytes, signal })
     return bytes
   } catch (error) {
     if (!isNexusError(error) || error.code === 'CANCELLED') throw error
@@ -210,8 +225,8 @@ export async function readTarget(target: Target, signal: AbortSignal): Promise<U
   }
 }
 
-/** What keeps the files of a skill from being loaded, by the rules of loading; nothing for a target that is one file. */
-export async function checkFiles(target: Target, cwd: string, signal: AbortSignal): Promise<readonly Diagnostic[]> {
+/** Findings about the files of a whole skill, by the rules of loading; none for a target that is one file. */
+export async function checkFiles(target: Target, { cwd, signal }: Around): Promise<readonly Diagnostic[]> {
   if (!target.isWhole) return []
   const { files, leftOut, problem: error } = await walkFiles(target, { signal })
   const found: Diagnostic[] = []
@@ -226,7 +241,7 @@ export async function checkFiles(target: Target, cwd: string, signal: AbortSigna
     const message = `${JSON.stringify(entry.path)} is ${entry.kind}, not part of the skill: neither the model nor commands get it.`
     found.push({ code: 'left-out', severity: 'warning', path, message, fix: LEFT_OUT_FIX })
   }
-  return [...found, ...(await hiddenInFiles(target, { files, cwd, signal }))]
+  return [...found, ...(await hiddenInFiles(target, files, { cwd, signal }))]
 }
 
 const MAX_LEFT_OUT = 20
@@ -234,7 +249,8 @@ const MAX_LEFT_OUT = 20
 /** Characters in texts beside SKILL.md that a model reads and a person does not see. */
 async function hiddenInFiles(
   target: Target,
-  { files, cwd, signal }: Where & { readonly files: readonly { readonly path: string; readonly size: number }[] },
+  files: readonly { readonly path: string; readonly size: number }[],
+  { cwd, signal }: Around,
 ): Promise<readonly Diagnostic[]> {
   const found: Diagnostic[] = []
   let left = MAX_SEARCHED_BYTES
@@ -267,31 +283,8 @@ async function textOf(target: Target, path: string, signal: AbortSignal): Promis
   }
 }
 
-/** Files of a skill that are listed for the check of links; with more, links are not checked. */
-const MAX_FILES = 5_000
-
-/** Paths of a skill's files, relative with forward slashes; undefined when there are too many or they cannot be listed. */
-export function listFiles(directory: string): readonly string[] | undefined {
-  const files: string[] = []
-  const ahead = ['']
-  for (let prefix = ahead.pop(); prefix !== undefined; prefix = ahead.pop()) {
-    try {
-      for (const entry of readdirSync(join(directory, prefix), { withFileTypes: true })) {
-        if (entry.name === '.git' || entry.name === 'node_modules') continue
-        if (entry.isDirectory()) ahead.push(`${prefix}${entry.name}/`)
-        files.push(prefix + entry.name)
-      }
-    } catch {
-      // A directory that is closed to us or gone: it is not known which links are broken.
-      return undefined
-    }
-    if (files.length > MAX_FILES) return undefined
-  }
-  return files
-}
-
 /** A path for people: relative when it lies below the working directory. */
-export function shownPath(absolute: string, cwd: string): string {
+function shownPath(absolute: string, cwd: string): string {
   const path = relative(cwd, absolute)
   if (path === '') return '.'
   return path === '..' || path.startsWith('../') || path.startsWith('..\\') ? absolute : path

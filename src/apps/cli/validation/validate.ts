@@ -1,22 +1,19 @@
-import { errorOf, many } from '../failure.ts'
-import { basename } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { fixOption } from '../../../skills/diagnose/index.ts'
 import { type Change, checkLenient, checkStrict, fixSkill, type Profile } from '../../../skills/format/index.ts'
 import { type Diagnostic, hasErrors, type Severity, type SkillDocument, toSafeLine } from '../../../kernel/index.ts'
 import { type Answer, argument, choiceFlag, CHOICES, type Invocation } from '../command.ts'
-import { createProgress, withProgress } from '../interactive/progress.ts'
+import { errorOf, many } from '../failure.ts'
 import { formatDiagnostic, type Terminal } from '../terminal.ts'
 import { printExplain } from '../show/findings.ts'
-import { formatWithFrame, linesOf } from './code-frame.ts'
-import { type FileRewrite, notWritten, printChanges, rewriteFile } from './rewrite-file.ts'
+import { codeFrame, linesOf } from './code-frame.ts'
+import { changesData, printChanges, rewriteFile } from './rewrite-file.ts'
 import { toAnnotation, toSarif } from './sarif.ts'
-import { checkFiles, findTargets, listFiles, readTarget, type Target } from './targets.ts'
-
-type Format = (typeof CHOICES.format)[number]
+import { checkFiles, findTargets, forEachTarget, readTarget, type Target } from './targets.ts'
 
 interface ValidateOptions {
-  readonly format: Format
+  readonly format: (typeof CHOICES.format)[number]
   /** Undefined: the lenient verdict. */
   readonly profile: Profile | undefined
   readonly fix: boolean
@@ -38,62 +35,41 @@ interface Verdict {
 
 /** `nexus skills validate`: exit code 0 when every skill is valid, 1 when one is not, 4 when a path does not exist. */
 export async function validateSkills(invocation: Invocation): Promise<Answer> {
-  const wishes = readOptions(invocation)
-  const { cwd, signal, terminal } = invocation
+  const options = readOptions(invocation)
   argument(invocation, 'at least one path', ['./skills'])
-  const paths = invocation.positionals
-  const found = await withProgress(terminal, 'looking for skills', () => findTargets(paths, { cwd, signal }))
-  const verdicts: Verdict[] = []
-  const progress = createProgress(terminal)
-  progress.begin(() => `validating skills: ${verdicts.length} of ${found.targets.length}`)
-  try {
-    for (const [index, target] of found.targets.entries()) {
-      if (index % 32 === 31) await nextTurn(undefined, { signal })
-      verdicts.push(await judge(target, { ...wishes, cwd, signal, terminal }))
-    }
-  } finally {
-    progress.end()
-  }
-  const answer = report({ wishes, verdicts, loose: reported(found.diagnostics, wishes) }, invocation)
+  const found = await findTargets(invocation)
+  const verdicts = await forEachTarget(found.targets, invocation, 'validating', (target) =>
+    judge(target, options, invocation),
+  )
+  const answer = report(options, verdicts, reported(found.diagnostics, options), invocation.terminal)
   return found.isMissing ? { ...answer, exit: 4 } : answer
 }
 
 function readOptions(invocation: Invocation): ValidateOptions {
+  const { flags } = invocation
   const profile = choiceFlag(invocation, 'profile', CHOICES.profile)
-  const format = choiceFlag(invocation, 'format', CHOICES.format)
-  const json = invocation.flags['json'] === true
-  if (json && format !== undefined && format !== 'json') {
+  const format = choiceFlag(invocation, 'format', CHOICES.format) ?? (flags['json'] === true ? 'json' : 'text')
+  if (flags['json'] === true && format !== 'json')
     throw errorOf('INVALID_ARGUMENT', `--json and --format ${format} cannot be used together.`, `Remove one of them.`)
-  }
-  const fix = invocation.flags['fix'] === true
-  const encoding = invocation.flags['fix-encoding'] === true
+  const encoding = flags['fix-encoding'] === true
   return {
-    format: json ? 'json' : (format ?? 'text'),
+    format,
     // A profile is a kind of strictness, so naming one asks for it.
-    profile: profile ?? (invocation.flags['strict'] === true ? 'spec' : undefined),
-    fix: fix || encoding,
+    profile: profile ?? (flags['strict'] === true ? 'spec' : undefined),
+    fix: flags['fix'] === true || encoding,
     encoding,
-    quiet: invocation.flags['quiet'] === true,
+    quiet: flags['quiet'] === true,
   }
 }
 
-interface Judging extends ValidateOptions {
-  readonly cwd: string
-  readonly signal: AbortSignal
-  readonly terminal: Terminal
-}
-
-async function judge(target: Target, { cwd, signal, terminal, ...wishes }: Judging): Promise<Verdict> {
-  const fixed = wishes.fix
-    ? await rewriteFile(
-        target,
-        (text) =>
-          fixSkill(text, { path: target.shown, directoryName: basename(target.directory), encoding: wishes.encoding }),
-        { write: true, signal },
-      )
-    : undefined
+async function judge(target: Target, options: ValidateOptions, invocation: Invocation): Promise<Verdict> {
+  const { signal, terminal } = invocation
+  const { profile, encoding } = options
+  const about = { path: target.shown, directoryName: basename(target.directory) }
+  const fixed = options.fix
+    ? await rewriteFile(target, (text) => fixSkill(text, { ...about, encoding }), { write: true, signal })
+    : { changes: [], diagnostics: [] }
   const bytes = await readTarget(target, signal)
-  const changes = fixed?.changes ?? []
   if (!(bytes instanceof Uint8Array)) {
     const diagnostics = [...target.diagnostics, ...bytes]
     const lines = diagnostics.map((found) => formatDiagnostic(found, terminal))
@@ -101,36 +77,47 @@ async function judge(target: Target, { cwd, signal, terminal, ...wishes }: Judgi
   }
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
   const files = NAMES_FILES.test(text) ? listFiles(target.directory) : undefined
-  const options = { path: target.shown, directoryName: basename(target.directory), ...(files && { files }) }
-  const { profile } = wishes
-  const checked = profile === undefined ? checkLenient(bytes, options) : checkStrict(bytes, { ...options, profile })
-  const failed = wishes.fix ? writeTroubles(target, fixed) : []
-  const inFiles = await checkFiles(target, cwd, signal)
-  const inText = target.linkedTo === undefined ? checked.diagnostics : checked.diagnostics.map(forLink)
-  const found = [...target.diagnostics, ...failed, ...inOrder(inText), ...inFiles]
-  const diagnostics = reported(errorsFirst(found), wishes)
-  return {
-    target,
-    diagnostics,
-    changes,
-    name: checked.document?.name,
-    state: stateOf(found, checked.document),
-    lines: wishes.format === 'text' ? linesFor(diagnostics, { target, text, terminal }) : [],
-  }
+  const { document, diagnostics: inText } =
+    profile === undefined ? checkLenient(bytes, { ...about, files }) : checkStrict(bytes, { ...about, files, profile })
+  const found = [
+    ...target.diagnostics,
+    ...fixed.diagnostics.filter(({ code }) => code === 'write-failed'),
+    ...inText.map((each) => forLink(each, target)).sort(byPlace),
+    ...(await checkFiles(target, invocation)),
+  ]
+  const diagnostics = reported(errorsFirst(found), options)
+  // Only the text of SKILL.md is here to show.
+  const shown = options.format === 'text' && diagnostics.length > 0 ? linesOf(text) : []
+  const lines = diagnostics.map((each) =>
+    formatDiagnostic(each, terminal, each.path === target.shown ? codeFrame(shown, each, terminal) : ''),
+  )
+  return { target, diagnostics, changes: fixed.changes, name: document?.name, state: stateOf(found, document), lines }
 }
 
 /** Links, and paths behind the directory of the skill. */
 const NAMES_FILES = /\]\(|\{baseDir\}\/|_SKILL_DIR\}\//
 
-/** Only the text of SKILL.md is here to show. */
-function linesFor(
-  diagnostics: readonly Diagnostic[],
-  { target, text, terminal }: { readonly target: Target; readonly text: string; readonly terminal: Terminal },
-): readonly string[] {
-  const lines = diagnostics.length === 0 ? [] : linesOf(text)
-  return diagnostics.map((found) =>
-    found.path === target.shown ? formatWithFrame(found, { lines }, terminal) : formatDiagnostic(found, terminal),
-  )
+/** Files of a skill that are listed for the check of links; with more, links are not checked. */
+const MAX_FILES = 5_000
+
+/** Paths of a skill's files, relative with forward slashes; undefined when there are too many or they cannot be listed. */
+function listFiles(directory: string): readonly string[] | undefined {
+  const files: string[] = []
+  const ahead = ['']
+  for (let prefix = ahead.pop(); prefix !== undefined; prefix = ahead.pop()) {
+    try {
+      for (const entry of readdirSync(join(directory, prefix), { withFileTypes: true })) {
+        if (entry.name === '.git' || entry.name === 'node_modules') continue
+        if (entry.isDirectory()) ahead.push(`${prefix}${entry.name}/`)
+        files.push(prefix + entry.name)
+      }
+    } catch {
+      // A directory that is closed to us or gone: it is not known which links are broken.
+      return undefined
+    }
+    if (files.length > MAX_FILES) return undefined
+  }
+  return files
 }
 
 function reported(diagnostics: readonly Diagnostic[], { quiet }: ValidateOptions): readonly Diagnostic[] {
@@ -146,31 +133,22 @@ function errorsFirst(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] 
   return SEVERITIES.flatMap((each) => [...once.values()].toReversed().filter(({ severity }) => severity === each))
 }
 
-/** As `list` and `doctor` count it. A skill that lacks nothing but what the gate asks of its text is held; it can be read. */
+/** The same states as in `list` and `doctor`. A skill that only fails the gate for its text is held; it can be read. */
 function stateOf(found: readonly Diagnostic[], document: SkillDocument | undefined): Verdict['state'] {
   const errors = found.filter(({ severity }) => severity === 'error')
   if (document === undefined || errors.some(({ code }) => code !== 'description-missing')) return 'invalid'
   return errors.length > 0 || (document.metadata.unreadable ?? []).length > 0 ? 'held' : 'valid'
 }
 
-function writeTroubles(target: Target, fixed: FileRewrite | undefined): readonly Diagnostic[] {
-  return fixed?.diagnostics.filter(({ code }) => code === 'write-failed') ?? notWritten(target)
+/** The text of a link belongs to another skill too, so its name is not to be changed for this one. */
+function forLink(found: Diagnostic, { linkedTo }: Target): Diagnostic {
+  if (linkedTo === undefined || found.code !== 'name-differs') return found
+  return { ...found, fix: 'Replace the link with a file of its own.' }
 }
 
-/** The text belongs to another skill too, so its name is not to be changed for this one. */
-function forLink(found: Diagnostic): Diagnostic {
-  return found.code === 'name-differs' ? { ...found, fix: LINK_FIX } : found
+function byPlace(a: Diagnostic, b: Diagnostic): number {
+  return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
 }
-
-const LINK_FIX = 'Replace the link with a file of its own.'
-
-/** By place in the file, so that a report reads as the file does. */
-function inOrder(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  return [...diagnostics].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
-}
-
-/** As the summary and `--json` have it. */
-type Total = ReturnType<typeof totalOf>
 
 function totalOf(verdicts: readonly Verdict[], all: readonly Diagnostic[]) {
   const count = (severity: Severity): number => all.filter((found) => found.severity === severity).length
@@ -189,64 +167,61 @@ function totalOf(verdicts: readonly Verdict[], all: readonly Diagnostic[]) {
 const MOST_NAMED = 20
 
 function printVerdict({ target, changes, lines }: Verdict, isNamed: boolean, terminal: Terminal): void {
-  const { paint } = terminal
+  const { line, paint } = terminal
   if (changes.length > 0) {
-    terminal.line(paint('green', 'fixed'))
+    line(paint('green', 'fixed'))
     printChanges(target.shown, changes, terminal)
-    terminal.line()
+    line()
   }
-  if (lines.length === 0 && isNamed) terminal.line(`${paint('green', 'valid')} ${toSafeLine(target.shown)}`)
-  for (const line of lines) terminal.line(line)
-  if (lines.length > 0) terminal.line()
+  if (lines.length > 0) line(`${lines.join('\n')}\n`)
+  else if (isNamed) line(`${paint('green', 'valid')} ${toSafeLine(target.shown)}`)
 }
 
-interface Outcome {
-  readonly wishes: ValidateOptions
-  readonly verdicts: readonly Verdict[]
-  readonly loose: readonly Diagnostic[]
-}
-
-function report({ wishes, verdicts, loose }: Outcome, { terminal }: Invocation): Answer {
-  const isBroken = ({ diagnostics }: Verdict): boolean => hasErrors(diagnostics)
-  const ordered = [...verdicts.filter(isBroken), ...verdicts.filter((verdict) => !isBroken(verdict))]
+function report(
+  options: ValidateOptions,
+  verdicts: readonly Verdict[],
+  loose: readonly Diagnostic[],
+  terminal: Terminal,
+): Answer {
+  const ordered = verdicts.toSorted((a, b) => Number(hasErrors(b.diagnostics)) - Number(hasErrors(a.diagnostics)))
   const all = [...loose, ...ordered.flatMap(({ diagnostics }) => diagnostics)]
   const total = totalOf(verdicts, all)
-  const isNamed = !wishes.quiet && verdicts.length <= MOST_NAMED
+  const { format, profile, quiet } = options
   const show = (): void => {
-    if (wishes.format === 'sarif') terminal.json(toSarif(all))
-    else if (wishes.format === 'github') for (const diagnostic of all) terminal.line(toAnnotation(diagnostic))
+    if (format === 'sarif') terminal.json(toSarif(all))
+    else if (format === 'github') for (const diagnostic of all) terminal.line(toAnnotation(diagnostic))
     else {
-      for (const verdict of ordered) printVerdict(verdict, isNamed, terminal)
+      for (const verdict of ordered) printVerdict(verdict, !quiet && verdicts.length <= MOST_NAMED, terminal)
       for (const diagnostic of loose) terminal.line(formatDiagnostic(diagnostic, terminal))
     }
-    if (!wishes.quiet || all.length + total.fixed > 0) printSummary(wishes, all, total, terminal)
+    if (!quiet || all.length + total.fixed > 0) printSummary(options, all, total, terminal)
   }
-  return { data: jsonData(wishes, verdicts, total), diagnostics: all, show }
+  const skills = verdicts.map(({ target, name, state, diagnostics, changes }) => ({
+    file: target.shown,
+    name: name ?? null,
+    valid: !hasErrors(diagnostics),
+    state,
+    changes: changesData(changes),
+  }))
+  const data = { strict: profile !== undefined, profile: profile ?? null, skills, summary: total }
+  return { data, diagnostics: all, show }
 }
+
+type Total = ReturnType<typeof totalOf>
 
 /** Beside other formats it goes to stderr. */
-function printSummary(wishes: ValidateOptions, all: readonly Diagnostic[], total: Total, terminal: Terminal): void {
-  const isText = wishes.format === 'text'
-  const print = isText ? terminal.line : terminal.note
-  print(summaryOf(total))
-  if (!wishes.fix && all.some((found) => fixOption(found) === '--fix'))
+function printSummary(
+  { format, fix }: ValidateOptions,
+  all: readonly Diagnostic[],
+  total: Total,
+  terminal: Terminal,
+): void {
+  const isText = format === 'text'
+  if (isText) terminal.line(summaryOf(total))
+  else terminal.note(summaryOf(total))
+  if (!fix && all.some((found) => fixOption(found) === '--fix'))
     terminal.note('Nexus can write some of the fixes: add --fix to the same command.')
   if (isText) printExplain(all, terminal)
-}
-
-function jsonData({ profile }: ValidateOptions, verdicts: readonly Verdict[], total: Total) {
-  return {
-    strict: profile !== undefined,
-    profile: profile ?? null,
-    skills: verdicts.map(({ target, name, state, diagnostics, changes }) => ({
-      file: target.shown,
-      name: name ?? null,
-      valid: !hasErrors(diagnostics),
-      state,
-      changes: changes.map(({ line, was, now, why }) => ({ line, was, now: now ?? null, why })),
-    })),
-    summary: { ...total },
-  }
 }
 
 function summaryOf({ skills, held, invalid, errors, warnings, infos, fixed }: Total): string {
