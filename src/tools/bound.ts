@@ -85,6 +85,11 @@ export function toTruncation(head: Head, limits: OutcomeLimits, saved?: SavedOut
   }
 }
 
+/** At most that many characters; a longer text ends with `…`. */
+export function shorten(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1).toWellFormed()}…` : text
+}
+
 /** A field of that size or less survives a cut as it is. */
 const SMALL_BYTES = 1024
 const MAX_SMALL_BYTES = 8192

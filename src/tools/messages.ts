@@ -8,7 +8,7 @@ export interface Message {
   readonly fix?: string
 }
 
-export const words = (message: string, fix?: string): Message => ({ message, ...(fix !== undefined && { fix }) })
+export const words = (message: string, fix?: string): Message => ({ message, fix })
 export const quoted = (text: string): string => `'${toSafeLine(text)}'`
 
 /** A fault as the outcome of a call. */
@@ -22,10 +22,7 @@ export function failedBy(
 
 /** A fault as the error of the author's call. */
 export function toolError({ message, fix }: Message, cause?: unknown): NexusError {
-  return new NexusError('INVALID_ARGUMENT', message, {
-    ...(fix !== undefined && { fix }),
-    ...(cause !== undefined && { cause }),
-  })
+  return new NexusError('INVALID_ARGUMENT', message, { fix, cause })
 }
 
 /** Faults of a call, before and around its tool. */

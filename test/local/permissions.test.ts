@@ -52,7 +52,7 @@ const RUN = { command: 'echo hello' }
 
 describe('an agent with a preset', () => {
   it('trusted is asked about a command, and not while a trusted skill that allows it is in use', async (context) => {
-    const { call, asked } = await open(context, 'agents: [{ id: main, preset: trusted }]\n')
+    const { call, asked } = await open(context, 'agents: [{ id: main, preset: trusted }]\n', { sandbox: 'local' })
     assert.equal((await call('run_command', RUN)).type, 'deny')
     assert.deepEqual(asked, ['run_command'])
     assert.equal((await call('load_skill', { skill_name: 'tidy' })).type, 'allow')
@@ -61,10 +61,18 @@ describe('an agent with a preset', () => {
     assert.deepEqual(asked, ['run_command'])
   })
 
+  it('trusted is not asked about a command that cannot run: without a sandbox nothing keeps it in the workspace', async (context) => {
+    const { agent, asked } = await open(context, 'agents: [{ id: main, preset: trusted }]\n')
+    const { outcome } = await agent.call({ tool: 'run_command', arguments: RUN, origin: 'model', turnId: 't' })
+    assert.deepEqual([outcome.type, outcome.type === 'failed' && outcome.code], ['failed', 'PERMISSION_DENIED'])
+    assert.deepEqual(asked, [])
+  })
+
   it('is asked in another turn again, and by an ask rule whatever a skill allows', async (context) => {
     const { agent, call, asked } = await open(
       context,
       'agents: [{ id: main, preset: trusted, tools: { ask: [run_command] } }]\n',
+      { sandbox: 'local' },
     )
     await call('load_skill', { skill_name: 'tidy' })
     await call('run_command', RUN)
@@ -146,7 +154,7 @@ describe('an agent without a preset', () => {
       'agents: [{ id: main, permissions: { disableTools: [sleep] } }]\n',
       'agents: [{ id: main }]\npermissions: { defaultPreset: trusted }\n',
     ]) {
-      const { agent, asked } = await open(context, settings)
+      const { agent, asked } = await open(context, settings, { sandbox: 'local' })
       await agent.call({ tool: 'run_command', arguments: RUN, origin: 'mcp' })
       assert.deepEqual(asked, ['run_command'], settings)
     }

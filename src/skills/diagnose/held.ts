@@ -50,8 +50,7 @@ function inSession(skill: Skill, { snapshot }: Facts): readonly Finding[] {
 }
 
 function lineOfUnreadable({ metadata }: Skill, name: string | undefined): Advice {
-  const line = metadata.unreadable?.find(({ key }) => key === name)?.line
-  return line === undefined ? {} : { line }
+  return { line: metadata.unreadable?.find(({ key }) => key === name)?.line }
 }
 
 type Advice = Partial<Pick<Finding, 'path' | 'line' | 'fix' | 'command'>>
@@ -74,7 +73,7 @@ function adviceFor(skill: Skill, reason: HeldReason, host: Host): Advice {
       const head = host.heads.get(skill) ?? []
       const line = (code === 'os' ? lineOfSystems(head) : undefined) ?? lineOf(head, missing[0])
       const fix = fixFor(reason, host)
-      return { ...(line !== undefined && !isOfEntry(skill, reason) && { line }), ...fix }
+      return { line: isOfEntry(skill, reason) ? undefined : line, ...fix }
     }
   }
 }
@@ -95,17 +94,15 @@ function lineOf(lines: readonly string[], name = ''): number | undefined {
 
 const PROSE = /^(?:name|description)[ \t]*:/
 
-/** The line with the key of the systems, which may be spelled otherwise there. Install entries have such a key of their own. */
+/** The line with the key of the systems, which may be spelled otherwise there. Install entries have such a key too, further in. */
 function lineOfSystems(lines: readonly string[]): number | undefined {
-  let install: number | undefined
-  for (const [index, line] of lines.entries()) {
-    const indent = line.search(/[^ ]|$/)
-    if (install !== undefined && (indent > install || (indent === install && line.startsWith('-', indent)))) continue
-    install = /^[ -]*["']?install["']?[ \t]*:[ \t]*$/.test(line) ? indent : undefined
-    if (/(?:^|[\s{,])["']?os["']?[ \t]*:/.test(line) && !PROSE.test(line)) return index + 1
-  }
-  return undefined
+  const keys = lines.flatMap((line, index) =>
+    SYSTEMS.test(line) && !PROSE.test(line) ? [{ line: index + 1, indent: line.search(/[^ ]/) }] : [],
+  )
+  return keys.toSorted((a, b) => a.indent - b.indent)[0]?.line
 }
+
+const SYSTEMS = /(?:^|[\s{,])["']?os["']?[ \t]*:/
 
 function fixFor({ code, missing, setting, broken }: HeldReason, host: Host): Pick<Advice, 'fix' | 'command'> {
   const program = missing.find((name) => host.programs.has(name))

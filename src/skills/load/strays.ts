@@ -1,6 +1,5 @@
 import { type Dirent, promises } from 'node:fs'
-import { basename, join } from 'node:path'
-
+import { basename, join, posix } from 'node:path'
 import type { StrayFile } from '../diagnose/index.ts'
 import { parseSkill } from '../format/index.ts'
 import { ARCHIVE, nameKey, NexusError, SKILL_FILE } from '../../kernel/index.ts'
@@ -61,7 +60,7 @@ export async function findStrays(name: string, options: StrayOptions): Promise<r
     const skillFile = entries.find(
       (entry) => !entry.isDirectory() && entry.name.toLowerCase() === SKILL_FILE.toLowerCase(),
     )?.name
-    const stray = await strayIn(place, { entries, skillFile, wanted })
+    const stray = await strayIn(place, entries, skillFile, wanted)
     if (stray && !known.has(stray.file)) strays.push(stray)
     for (const next of below(place, entries, skillFile === SKILL_FILE)) enqueue(next)
   }
@@ -70,13 +69,8 @@ export async function findStrays(name: string, options: StrayOptions): Promise<r
 
 /** The last part of what was asked for: a name, `source/name`, a directory or the path of a SKILL.md. */
 function wantedName(asked: string): string {
-  return nameKey(
-    asked
-      .trim()
-      .replace(/^\$/, '')
-      .replace(/\/+(?:skill\.md)?$/i, '')
-      .replace(/^.*\//, ''),
-  )
+  const path = asked.trim().replace(/^\$/, '')
+  return nameKey(posix.basename(path.replace(/\/+skill\.md$/i, '')))
 }
 
 function throwIfAborted(signal: AbortSignal | undefined): void {
@@ -84,21 +78,16 @@ function throwIfAborted(signal: AbortSignal | undefined): void {
 }
 
 async function startsOf({ roots, workspace, above = [], elsewhere = [] }: StrayOptions): Promise<Directory[]> {
-  const starts: Directory[] = []
-  for (const [path, why] of [
-    ...roots.map((root) => [root, undefined] as const),
-    ...above.map((directory) => [directory, 'above'] as const),
-    ...elsewhere.map((directory) => [directory, 'elsewhere'] as const),
-    ...(workspace === undefined ? [] : [[workspace, 'beside-root'] as const]),
-  ]) {
-    try {
-      const real = await promises.realpath(path)
-      if (!starts.some((start) => start.path === real)) starts.push({ path: real, top: real, depth: 0, why })
-    } catch {
-      // A root that does not exist holds no strays; the sources have said so.
+  const given = { 'in-root': roots, above, elsewhere, 'beside-root': workspace === undefined ? [] : [workspace] }
+  const starts = new Map<string, Directory>()
+  for (const [kind, paths] of Object.entries(given) as [keyof typeof given, readonly string[]][])
+    for (const each of paths) {
+      // A root that does not exist contains no strays; the sources have said so.
+      const path = await promises.realpath(each).catch(() => undefined)
+      const why = kind === 'in-root' ? undefined : kind
+      if (path !== undefined && !starts.has(path)) starts.set(path, { path, top: path, depth: 0, why })
     }
-  }
-  return starts
+  return [...starts.values()]
 }
 
 async function list(path: string): Promise<readonly Dirent[] | undefined> {
@@ -110,15 +99,13 @@ async function list(path: string): Promise<readonly Dirent[] | undefined> {
   }
 }
 
-interface Contents {
-  readonly entries: readonly Dirent[]
-  /** Name of the file that is SKILL.md, whatever its case. */
-  readonly skillFile: string | undefined
-  readonly wanted: string
-}
-
-async function strayIn(place: Directory, contents: Contents): Promise<StrayFile | undefined> {
-  const { entries, skillFile, wanted } = contents
+/** `skillFile`: the name of the file that is SKILL.md, whatever its case. */
+async function strayIn(
+  place: Directory,
+  entries: readonly Dirent[],
+  skillFile: string | undefined,
+  wanted: string,
+): Promise<StrayFile | undefined> {
   const { path, why, inside } = place
   const isNamed = place.depth > 0 && [wanted, `.${wanted}`].includes(nameKey(basename(path)))
   if (skillFile !== undefined) {
@@ -174,15 +161,12 @@ async function readAsSkill({ path, top }: Directory, name: string): Promise<Retu
 function below(place: Directory, entries: readonly Dirent[], hasSkill: boolean): readonly Directory[] {
   const depth = place.depth + 1
   if (depth > MAX_DEPTH) return []
+  const tooDeep = depth > SOURCE_LIMITS.maxDepth ? 'too-deep' : undefined
   return entries.flatMap((entry) => {
     if (!entry.isDirectory() || entry.name === '.git') return []
     const isHidden = entry.name.startsWith('.') || entry.name === 'node_modules'
-    const why = isHidden ? 'hidden' : (place.why ?? (hasSkill ? 'below-skill' : tooDeep(depth)))
+    const why = isHidden ? 'hidden' : (place.why ?? (hasSkill ? 'below-skill' : tooDeep))
     const inside = place.inside ?? (hasSkill ? place.path : undefined)
     return [{ path: join(place.path, entry.name), top: place.top, depth, why, inside }]
   })
-}
-
-function tooDeep(depth: number): 'too-deep' | undefined {
-  return depth > SOURCE_LIMITS.maxDepth ? 'too-deep' : undefined
 }

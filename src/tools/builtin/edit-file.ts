@@ -29,7 +29,7 @@ export function createEditFileTool(services: Services): Tool {
       const problem = problemOf(change)
       if (problem) return problem
       return atPath(services, pathUse('edit_file', args, context), (at) =>
-        edit(at, change, { signal: context.signal, redact: services.get(REDACT_TEXT) }),
+        edit(at, change, context.signal, services.get(REDACT_TEXT)),
       )
     },
   })
@@ -50,7 +50,8 @@ function problemOf({ from, to }: Change): Failed | undefined {
 async function edit(
   at: OpenPath,
   change: Change,
-  { signal, redact }: { readonly signal: AbortSignal; readonly redact: RedactText | undefined },
+  signal: AbortSignal,
+  redact: RedactText | undefined,
 ): Promise<Outcome> {
   const { tree, path, given, name, absolute } = at
   const replaces = tree.entry(path)?.stamp

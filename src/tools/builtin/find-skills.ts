@@ -1,5 +1,6 @@
 import { shownText } from '../../skills/catalog/index.ts'
 import { type Outcome, type Services, type Skill, skillAddress, succeeded, type Tool } from '../../kernel/index.ts'
+import { shorten } from '../bound.ts'
 import { defineTool } from '../define.ts'
 import { SKILL_SEARCH } from '../services.ts'
 import { CALLS, failedBy } from '../messages.ts'
@@ -27,7 +28,7 @@ export function createFindSkillsTool(services: Services): Tool {
       const limit = Number(args.limit ?? DEFAULT_LIMIT)
       const search = services.require(SKILL_SEARCH)
       const { skills, total } = await search.find(query, { limit })
-      return toFound(query, { skills, total, callName: search.callName })
+      return toFound(query, skills, total, search.callName)
     },
   })
 }
@@ -37,17 +38,11 @@ const MAX_LIMIT = 50
 const MAX_DESCRIPTION_CHARS = 300
 const MAX_QUERY_CHARS = 100
 
-interface Found {
-  readonly skills: readonly Skill[]
-  readonly total: number
-  readonly callName: (skill: Skill) => string
-}
-
-function toFound(query: string, { skills, total, callName }: Found): Outcome {
+function toFound(query: string, skills: readonly Skill[], total: number, callName: (skill: Skill) => string): Outcome {
   const asked = shownText(query).slice(0, MAX_QUERY_CHARS).toWellFormed()
   const found = skills.map((skill) => ({
     name: callName(skill),
-    description: short(shownText(skill.description)),
+    description: shorten(shownText(skill.description), MAX_DESCRIPTION_CHARS),
     address: shownText(skillAddress(skill)),
   }))
   const data = { skills: found, total }
@@ -56,8 +51,4 @@ function toFound(query: string, { skills, total, callName }: Found): Outcome {
   const head = `${found.length} ${found.length === 1 ? 'skill' : 'skills'} for '${asked}' (total: ${total}), best first. Load one by its name.`
   const text = [head, ...lines].join('\n')
   return succeeded(text, data, { stats: { found: total } })
-}
-
-function short(text: string): string {
-  return text.length > MAX_DESCRIPTION_CHARS ? `${text.slice(0, MAX_DESCRIPTION_CHARS - 1).toWellFormed()}…` : text
 }

@@ -9,7 +9,7 @@ import {
   type ToolContext,
 } from '../../kernel/index.ts'
 import type { LoadedFile, LoadedSkill, LoadOptions } from '../../skills/load/index.ts'
-import { headOf, type OutcomeLimits, toTruncation } from '../bound.ts'
+import { headOf, type OutcomeLimits, shorten, toTruncation } from '../bound.ts'
 import { defineTool } from '../define.ts'
 import { LOADER } from '../services.ts'
 import { hiddenNote } from '../messages.ts'
@@ -107,9 +107,8 @@ function filesIn(files: readonly LoadedFile[], folder: string | undefined): read
 
 /** Plain when it cannot be misread, else JSON: the name of a file must not read as a part of the list. */
 function shownPath(path: string): string {
-  return /^[\p{L}\p{M}\p{N}._+@/-]+(?: [\p{L}\p{M}\p{N}._+@/-]+)*$/u.test(path) && path.length <= MAX_PATH_CHARS
-    ? path
-    : toSafeJson(path.length > MAX_PATH_CHARS ? `${path.slice(0, MAX_PATH_CHARS).toWellFormed()}…` : path)
+  const shown = shorten(path, MAX_PATH_CHARS)
+  return /^[\p{L}\p{M}\p{N}._+@/-]+(?: [\p{L}\p{M}\p{N}._+@/-]+)*$/u.test(shown) ? shown : toSafeJson(shown)
 }
 
 const MAX_PATH_CHARS = 300

@@ -69,7 +69,7 @@ export function createRunCommandTool(services: Services): Tool {
       const isTyped = context.origin === 'cli'
       const startedIn = join(workspace, cwd)
       const ended = { command, workspace, startedIn, result, isConfined, isTyped }
-      const slow = result.end === 'timeout' ? [timeLimit(services, { timeoutMs, maxMs, isTyped })] : []
+      const slow = result.end === 'timeout' ? [timeLimit(services, timeoutMs, maxMs, isTyped)] : []
       const findings = [...owned.findings, ...slow, ...findingsIn(services, owned, ended)]
       return commandOutcome({ result, timeoutMs, limits, owned, findings, saved })
     },
@@ -187,10 +187,7 @@ function findingsIn(
   return [...found, ...owned.notGiven({ ...run, isExplained: found.length > 0 })]
 }
 
-function timeLimit(
-  services: Services,
-  { timeoutMs, maxMs, isTyped }: { readonly timeoutMs: number; readonly maxMs: number; readonly isTyped: boolean },
-): CommandFinding {
+function timeLimit(services: Services, timeoutMs: number, maxMs: number, isTyped: boolean): CommandFinding {
   const { settingsFile } = services.get(EXECUTION) ?? {}
   // More time does not help a command that waits for the network.
   const network = services.get(TARGET)?.network === false ? 'The sandbox has no network. ' : ''

@@ -25,7 +25,7 @@ export function createWriteFileTool(services: Services): Tool {
       if (!content.isWellFormed()) return failedBy('INVALID_PARAM', PATHS.halfCharacter('content'))
       const bytes = Buffer.from(content)
       return atPath(services, pathUse('write_file', args, context), (at) =>
-        write(at, { bytes, isAppended: args.append === true, signal: context.signal }),
+        write(at, bytes, args.append === true, context.signal),
       )
     },
   })
@@ -33,11 +33,9 @@ export function createWriteFileTool(services: Services): Tool {
 
 async function write(
   { tree, path, given, name, absolute }: OpenPath,
-  {
-    bytes,
-    isAppended,
-    signal,
-  }: { readonly bytes: Uint8Array; readonly isAppended: boolean; readonly signal: AbortSignal },
+  bytes: Uint8Array,
+  isAppended: boolean,
+  signal: AbortSignal,
 ): Promise<Outcome> {
   const pace = paceOf(signal)
   const isThere = isAppended && (await appended(tree, path, { bytes, pace }))

@@ -79,25 +79,13 @@ function contains(text: string, key: string, value: JsonValue): boolean {
   return new RegExp(`\\b${name}\\W{0,3}${String(value).replace(/\W/g, '\\$&')}(?!\\w|\\.\\d)`, 'i').test(text)
 }
 
-/** Longer lists are searched for in their order only. */
-const MAX_PROSE_ITEMS = 100
-
-/** An object in a list is contained when one line contains all of it. */
+/** Objects are looked for in their order, each in one line that contains all of it: so each line is looked at once. */
 function containsAll(text: string, key: string, items: readonly JsonValue[]): boolean {
   const lines = text.split('\n')
-  if (items.length > MAX_PROSE_ITEMS && items.some((item) => typeof item !== 'string'))
-    return containsInOrder(lines, key, items)
-  return items.every((item) => {
-    if (typeof item === 'string') return contains(text, key, item)
-    return isJsonObject(item) && lines.some((line) => contains(line, key, item))
-  })
-}
-
-/** One line for each object, in the same order: each line is looked at once. */
-function containsInOrder(lines: readonly string[], key: string, items: readonly JsonValue[]): boolean {
   let at = 0
   return items.every((item) => {
+    if (typeof item === 'string') return contains(text, key, item)
     while (at < lines.length && !(isJsonObject(item) && contains(lines[at] ?? '', key, item))) at++
-    return at++ < lines.length
+    return at < lines.length
   })
 }

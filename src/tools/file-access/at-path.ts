@@ -57,7 +57,7 @@ export function pathUse(tool: FileTool, { path = '.' }: JsonObject, context: Pat
 export function atPath(services: Services, use: PathUse, step: Step): Promise<Outcome> {
   const { isWrite = false, context } = use
   return checked(services, use, (place, take) =>
-    isWrite ? alone(services, { directory: place.root, signal: context.signal }, () => take(step)) : take(step),
+    isWrite ? alone(services, place.root, context.signal, () => take(step)) : take(step),
   )
 }
 
@@ -87,7 +87,7 @@ async function checked(
   const refused = use.isDirectory ? undefined : notThatFile(given, place, settings)
   if (refused) return refused
   try {
-    return await act(place, (step) => inTree(place, use, { settings, step }))
+    return await act(place, (step) => inTree(place, use, settings, step))
   } catch (error) {
     if (error instanceof FileError) return fileFailure(given, error)
     throw error
@@ -101,11 +101,7 @@ const LAST_CHANGE = serviceKey<Promise<unknown>>('lastFileChange')
  * Checks and writes while nothing else does, in the order of the calls: what is checked at the same time as a change of a command could
  * complete a git directory with it that neither may.
  */
-function alone<T>(
-  services: Services,
-  { directory, signal }: { readonly directory: string; readonly signal: AbortSignal },
-  take: () => Promise<T>,
-): Promise<T> {
+function alone<T>(services: Services, directory: string, signal: AbortSignal, take: () => Promise<T>): Promise<T> {
   const sandbox = services.get(SANDBOX)
   const locked = (): Promise<T> => sandbox?.alone?.(directory, take, signal) ?? take()
   const next = (services.get(LAST_CHANGE) ?? Promise.resolve()).then(locked, locked)
@@ -116,11 +112,13 @@ function alone<T>(
 async function inTree(
   { root, path, isInWorkspace }: Reached,
   { given, isWrite }: PathUse,
-  { settings, step }: { readonly settings: FileSettings; readonly step: Step },
+  settings: FileSettings,
+  step: Step,
 ): Promise<Outcome> {
+  const { protectedPaths = [], writableNames = [] } = settings
   const tree = new Tree(root, { isReal: true })
   try {
-    const places = placesIn(root, protecting(settings))
+    const places = placesIn(root, { protectedPaths, writableNames })
     const closed = isWrite ? await protectedPlace({ tree, root, path, places }) : undefined
     if (closed !== undefined) return refusal(given, PATHS.protected(closed))
     const absolute = posix.join(root, path)
@@ -149,10 +147,6 @@ function placeOf(
     : path
 }
 
-function protecting({ protectedPaths = [], writableNames = [] }: FileSettings): Parameters<typeof placesIn>[1] {
-  return { protectedPaths, writableNames }
-}
-
 /** Source: seed 002, `allowed_extensions`. */
 function isAllowedType(path: string, allowed: readonly string[] | undefined): boolean {
   const extension = posix.extname(path).toLowerCase()
@@ -164,7 +158,11 @@ function refusal(given: string, why: Refused): Failed {
   return failedBy('ACCESS_DENIED', PATHS.violation(given, why))
 }
 
-const FAULTS: ReadonlyMap<string, readonly [FailureCode, (given: string, error: FileError) => Message]> = new Map([
+type Fault = readonly [FailureCode, (given: string, error: FileError) => Message]
+
+const refused = (why: () => Refused): Fault => ['ACCESS_DENIED', (given) => PATHS.violation(given, why())]
+
+const FAULTS: ReadonlyMap<string, Fault> = new Map<string, Fault>([
   ['ENOENT', ['NOT_FOUND', PATHS.notFound]],
   ['ENOTDIR', ['NOT_FOUND', PATHS.notADirectory]],
   ['EACCES', ['PERMISSION_DENIED', PATHS.permission]],
@@ -176,18 +174,13 @@ const FAULTS: ReadonlyMap<string, readonly [FailureCode, (given: string, error: 
   ['EAGAIN', ['CONFLICT', PATHS.moved]],
   ['EBUSY', ['CONFLICT', PATHS.busy]],
   ['ESTALE', ['CONFLICT', PATHS.changed]],
-])
-const VIOLATIONS: ReadonlyMap<string, () => Refused> = new Map([
-  ['ELOOP', PATHS.link],
-  ['EXDEV', PATHS.link],
-  ['ENXIO', PATHS.special],
-  ['EMLINK', PATHS.hardLink],
+  ['ELOOP', refused(PATHS.link)],
+  ['EXDEV', refused(PATHS.link)],
+  ['ENXIO', refused(PATHS.special)],
+  ['EMLINK', refused(PATHS.hardLink)],
 ])
 
 function fileFailure(given: string, error: FileError): Failed {
-  const code = codeOf(error)
-  const violation = VIOLATIONS.get(code)
-  if (violation) return refusal(given, violation())
-  const [failure, words] = FAULTS.get(code) ?? (['EXECUTION_ERROR', PATHS.other] as const)
-  return failedBy(failure, words(given, error))
+  const [code, words] = FAULTS.get(codeOf(error)) ?? (['EXECUTION_ERROR', PATHS.other] as const)
+  return failedBy(code, words(given, error))
 }

@@ -11,6 +11,7 @@ import {
   toSafeLine,
 } from '../../kernel/index.ts'
 import type { NetResponse } from '../../machine/net/index.ts'
+import { shorten } from '../bound.ts'
 import { defineTool } from '../define.ts'
 import { CALLS, failedBy } from '../messages.ts'
 import { WEB } from '../services.ts'
@@ -108,19 +109,14 @@ const MAX_DESCRIPTION_CHARS = 600
 /** One line each, between two lines that no result can know. */
 function toFound(query: string, found: readonly SearchResult[]): Outcome {
   const results = found.map(({ title, url, description }): JsonObject & SearchResult => ({
-    title: short(title, MAX_TITLE_CHARS),
+    title: shorten(toSafeLine(title), MAX_TITLE_CHARS),
     url,
-    description: short(description, MAX_DESCRIPTION_CHARS),
+    description: shorten(toSafeLine(description), MAX_DESCRIPTION_CHARS),
   }))
-  const asked = short(query, MAX_TITLE_CHARS)
+  const asked = shorten(toSafeLine(query), MAX_TITLE_CHARS)
   const stats = { found: results.length }
   if (results.length === 0) return succeeded(WEB_TEXTS.nothingFound(asked), { results }, { stats })
   const lines = results.map(({ title, url, description }) => `- ${title} (${url}): ${description}`)
   const text = WEB_TEXTS.framed(lines.join('\n'), { what: `Results of a web search for '${asked}'`, mark: newMark() })
   return succeeded(text, { results }, { stats })
-}
-
-function short(text: string, length: number): string {
-  const line = toSafeLine(text)
-  return line.length > length ? `${line.slice(0, length - 1).toWellFormed()}…` : line
 }

@@ -15,6 +15,7 @@ import { truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
+import { crc32 } from 'node:zlib'
 import { createFolderSource, createStandardSources, type SourceResult } from '../../../src/skills/sources/index.ts'
 import { minutesApart, NOT_KEPT, told } from './again.ts'
 import { skillText, temporaryDirectory, writeFiles } from './temporary.ts'
@@ -64,7 +65,13 @@ function place(t: TestContext) {
 /** Changes what is kept about alpha, so that a test sees whether it was believed. */
 function mark(file: string): void {
   const text = readFileSync(file, 'latin1')
-  const marked = text.replace(/("name":"alpha","description":)"[^"]*"/, '$1"KEPT"')
+  const marked = text.replace(
+    /^.{8}(.*?"name":"alpha","description":)"[^"]*"(.*)$/m,
+    (_, before: string, after: string) => {
+      const line = `${before}"KEPT"${after}`
+      return crc32(line).toString(16).padStart(8, '0') + line
+    },
+  )
   assert.notEqual(marked, text)
   writeFileSync(file, marked, 'latin1')
 }
@@ -183,6 +190,7 @@ const DAMAGE: Readonly<Record<string, (file: string) => void>> = {
   'has rows of another form': (file) => writeFileSync(file, `${headOf(file)}{"read":{"name":1},"changedMs":1}\n`),
   'has a text for a list': (file) => edit(file, '"bins":[]', '"bins":"git"'),
   'sets a prototype for a member': (file) => edit(file, '"metadata":{', '"metadata":{"__proto__":{"os":[]},"x":{'),
+  'has another digit': (file) => edit(file, '"changedMs":1', '"changedMs":2'),
   'others can read': (file) => chmodSync(file, 0o644),
   'belongs to another user': (file) => chownSync(file, 4242, 4242),
 }

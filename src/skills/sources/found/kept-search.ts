@@ -1,10 +1,10 @@
 /** kept-search: what a search read, kept in the Nexus home for the next process. */
 import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import { readKeptLines, writeKept } from '../../../machine/files/index.ts'
 import {
   type Diagnostic,
   isJsonObject,
-  type JsonObject,
   type Skill,
   SKILL_FILE,
   type SkillOrigin,
@@ -44,14 +44,15 @@ export function loadSearch({ directory, version }: KeptSearches, key: string, or
   const found: KeptSkill[] = []
   let isFirst = true
   const isWhole = readKeptLines(fileOf(directory, key), MOST_BYTES, (line) => {
+    const json = line.slice(SUM_CHARS)
+    if (line.slice(0, SUM_CHARS) !== sumOf(json)) throw new Error('damaged')
     if (isFirst) {
-      if (line !== headOf(version, key)) throw new Error('another search')
+      if (json !== headOf(version, key)) throw new Error('another search')
       isFirst = false
       return
     }
-    const row = JSON.parse(line) as unknown
-    if (!isRow(row)) throw new Error('damaged')
-    found.push({ read: restored(row.read, origin), changedMs: row.changedMs })
+    const { read, changedMs } = JSON.parse(json) as Row
+    found.push({ read: restored(read, origin), changedMs })
   })
   // Damaged: every file is read.
   return isWhole ? found : []
@@ -64,20 +65,31 @@ export function saveSearch({ directory, version }: KeptSearches, key: string, sk
 
 /** Throws when there is more than will be read. */
 function* linesOf(skills: readonly KeptSkill[], head: string): Generator<string> {
-  yield `${head}\n`
+  yield signed(head)
   let size = head.length
   for (let from = 0; from < skills.length; from += LINES) {
     const rows = skills
       .slice(from, from + LINES)
       .map(({ read: { origin: _o, file: _f, diagnostics: _d, ...read }, changedMs }) => {
         const row: Row = { read, changedMs }
-        return `${ascii(JSON.stringify(row))}\n`
+        return signed(ascii(JSON.stringify(row)))
       })
     const text = rows.join('')
     size += text.length
     if (size >= MOST_BYTES) throw new Error('too large')
     yield text
   }
+}
+
+/** A line behind its sum. Only this user can write the file, so the sum finds damage, and nothing is checked twice. */
+function signed(json: string): string {
+  return `${sumOf(json)}${json}\n`
+}
+
+const SUM_CHARS = 8
+
+function sumOf(json: string): string {
+  return crc32(json).toString(16).padStart(SUM_CHARS, '0')
 }
 
 /** Each character is a byte, which V8 reads and keeps in half the memory. */
@@ -110,42 +122,4 @@ function bare(value: unknown): void {
     for (const key in value) bare(value[key])
     withoutPrototype(value)
   }
-}
-
-function isRow(row: unknown): row is Row {
-  if (!isJsonObject(row) || !isJsonObject(row['read']) || typeof row['changedMs'] !== 'number') return false
-  const { read } = row
-  const { stamp, license, compatibility } = read
-  return (
-    [read['name'], read['description'], read['directory'], license ?? '', compatibility ?? ''].every(isText) &&
-    areTexts(read, ['allowedTools', 'arguments']) &&
-    isJsonObject(stamp) &&
-    ['mtimeMs', 'size', 'inode'].every((key) => typeof stamp[key] === 'number') &&
-    isJsonObject(read['invocation']) &&
-    isJsonObject(read['frontmatter']) &&
-    isMetadata(read['metadata'])
-  )
-}
-
-function isMetadata(metadata: unknown): boolean {
-  if (!isJsonObject(metadata)) return false
-  const { requires, install } = metadata
-  return (
-    areTexts(metadata, ['os']) &&
-    isJsonObject(requires) &&
-    areTexts(requires, ['bins', 'anyBins', 'env', 'config']) &&
-    Array.isArray(install) &&
-    install.every((each) => isJsonObject(each) && isJsonObject(each['details']) && areTexts(each, ['bins', 'os']))
-  )
-}
-
-function areTexts(object: JsonObject, keys: readonly string[]): boolean {
-  return keys.every((key) => {
-    const list = object[key]
-    return Array.isArray(list) && list.every(isText)
-  })
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === 'string'
 }
