@@ -13,6 +13,8 @@ export interface Call {
   /** Policy name of the tool, such as `run_command` or `mcp:github.create_issue`. */
   readonly tool: string
   readonly arguments: JsonObject
+  /** The model's own id of the call, which its answer in the history has. */
+  readonly toolCallId?: string
 }
 
 /** The most that an allowed call may use. An absent field sets no limit; an empty list allows nothing. */

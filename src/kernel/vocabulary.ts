@@ -51,6 +51,9 @@ export const DEFAULTS = {
   /** Results of a web search. Source: contracts §3.2. */
   searchResults: 5,
   /** Age of an event at which it is removed: 30 days. */
+  /** How long a question may be answered while a process waits for it, and after that process ended. */
+  approvalsExpiresMs: 600_000,
+  approvalsWaitingExpiresMs: 604_800_000,
   eventsMaxAgeMs: 2_592_000_000,
   /** Events that are kept. */
   eventsMaxRows: 100_000,

@@ -99,6 +99,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     refreshOnCall: config.skills.refreshOnCall,
     prompt: config.skills.prompt,
     events: config.store.events,
+    approvals: config.approvals,
     store,
     blobs,
     ...ofCaller(options, { custom, leftOut: leftOutBuiltins(config) }),

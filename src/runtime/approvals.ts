@@ -1,12 +1,10 @@
 /** approvals: the one broker of a project. A person is asked about a recorded call, here or from another process. */
 import { coversCommand, type ShownCommand } from '../authorize/index.ts'
 import { type Call, errorMessage, NexusError } from '../kernel/index.ts'
-import type { Answer, Answered, Approval, Store } from '../store/index.ts'
+import type { Answer, Answered, AnswererKind, Approval, Store } from '../store/index.ts'
 import { ASKED, ERRORS } from './messages.ts'
 import type { ApprovalAnswer, ApprovalsBroker, Parts } from './types.ts'
 
-/** How long a question stays open. */
-export const APPROVAL_MS = 10 * 60_000
 /** How often another process's answer is looked for. */
 const POLL_MS = 250
 
@@ -52,7 +50,7 @@ export function createApprovals(
 
   async function answer(id: string, given: Answer): Promise<Answered> {
     const approval = await approvals.get(id)
-    if (approval && !mayAnswer(given.by, approval)) {
+    if (approval && !mayAnswer(given.by, approval, given.kind ?? 'person')) {
       const { message, ...fix } = ERRORS.mayNotAnswer({ by: given.by, id })
       throw new NexusError('CALL_DENIED', message, fix)
     }
@@ -94,6 +92,9 @@ export function createApprovals(
       const asking = new AbortController()
       const signal = AbortSignal.any([about.signal, asking.signal])
       let unanswered: string | undefined
+      // One that waited for its next owner may have its answer.
+      const known = await approvals.get(id)
+      if (known?.state !== 'open') return toReply(known, about.question, undefined)
       void askHere(id, { ...about, signal }).then((why) => {
         unanswered = why
         if (why !== undefined) asking.abort()
@@ -108,8 +109,8 @@ export function createApprovals(
 }
 
 /** An agent never answers a question, not even another one's. */
-function isNoAgent(by: string, { agentPath }: Approval): boolean {
-  return !by.startsWith('agent:') && by !== agentPath
+function isNoAgent(by: string, { agentPath }: Approval, kind: AnswererKind): boolean {
+  return kind !== 'agent' && !by.startsWith('agent:') && by !== agentPath
 }
 
 function toAnswer(said: NonNullable<ApprovalAnswer>): Answer {

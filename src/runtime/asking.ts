@@ -1,11 +1,10 @@
 /** The decision about a call, and the question to a person: decide -> record -> ask -> decide again -> record. */
 import { basename } from 'node:path'
 import { shownCommand } from '../authorize/index.ts'
-import { type Decision, newId } from '../kernel/index.ts'
+import { type Decision, DEFAULTS, newId } from '../kernel/index.ts'
 import type { LoadedInSession } from '../skills/load/index.ts'
 import type { NewApproval } from '../store/index.ts'
 import { namesDirectory } from '../tools/index.ts'
-import { APPROVAL_MS } from './approvals.ts'
 import { type CheckedCall, isOtherSkill } from './check-call.ts'
 import { ASKED } from './messages.ts'
 import type { ProjectState } from './project-state.ts'
@@ -40,8 +39,18 @@ export async function decideCall(
     return { decision: denied(decision, ways), isRemembered: false }
   }
   const prefix = canRemember ? command.prefix : undefined
-  const approval = { id: newId(), agentPath: agent.path, ...command, prefix, scope, canRemember, ttlMs: APPROVAL_MS }
+  const asks = { id: newId(), agentPath: agent.path, ...command, prefix, scope }
+  const approval = { ...asks, canRemember, ...timesOf(parts) }
   return { decision, approval, isRemembered: false }
+}
+
+/** How long a question may be answered: while this process waits for it, and after it ended. */
+function timesOf({ approvals }: ProjectState['parts']): Required<Pick<NewApproval, 'ttlMs' | 'waitingTtlMs'>> {
+  const { approvalsExpiresMs, approvalsWaitingExpiresMs } = DEFAULTS
+  return {
+    ttlMs: approvals?.expiresMs ?? approvalsExpiresMs,
+    waitingTtlMs: approvals?.waitingExpiresMs ?? approvalsWaitingExpiresMs,
+  }
 }
 
 function canAsk(broker: ProjectState['broker'], { approve }: Pick<CallOptions, 'approve'>): boolean {

@@ -3,6 +3,7 @@ import { type Decision, failed, type Outcome, redactOutput } from '../kernel/ind
 import { argumentsFailure, pathFailure, runTool } from '../tools/index.ts'
 import { decideAfterAsking, decideCall } from './asking.ts'
 import { type CheckedCall, type CallingAgent, check } from './check-call.ts'
+import type { Lease } from '../store/index.ts'
 import { redactAndBound } from './kept-output.ts'
 import { REFUSALS } from './messages.ts'
 import type { ProjectState } from './project-state.ts'
@@ -21,6 +22,7 @@ export async function runCall(
   // check, redact: from here on only the tool itself gets the arguments as they were given
   const checked = await check(agent, project, { request: given.request, signal })
   const { call, shown } = checked
+  if (options.goesOn) return goOn({ ...checked, row: options.goesOn.entry.skill }, project, options.goesOn, options)
 
   // decide
   const { decision: first, approval, isRemembered } = await decideCall(checked, project, options)
@@ -37,10 +39,48 @@ export async function runCall(
   }
   await ledger.record({ ...row, approval })
 
-  // ask -> decide again -> record
+  const isAgreed = approval !== undefined || isRemembered
+  return askAndRun(checked, project, { first, approval, isAgreed, lease, options })
+}
+
+type Options = CallOptions & { readonly signal: AbortSignal }
+
+/** The rest of a call that an ended process recorded: a person was asked about it, and it never began. */
+async function goOn(
+  checked: CheckedCall,
+  project: ProjectState,
+  { entry, approvalId, refusal }: NonNullable<CallOptions['goesOn']>,
+  options: Options,
+): Promise<CallResult> {
+  const lease = await checked.agent.lease()
+  if (refusal) {
+    const { decision } = entry
+    const message = await options.toMessage?.(refusal, decision)
+    const closed = await project.store.ledger.close(entry.call.id, refusal, { lease, message })
+    return { entry: closed, decision, outcome: refusal }
+  }
+  const approval = { id: approvalId }
+  return askAndRun(checked, project, { first: entry.decision, approval, isAgreed: true, lease, options })
+}
+
+/** ask -> decide again -> record -> load -> run -> redact -> bound -> record, of a call that is recorded. */
+async function askAndRun(
+  checked: CheckedCall,
+  project: ProjectState,
+  given: {
+    readonly first: Decision
+    readonly approval: { readonly id: string } | undefined
+    readonly isAgreed: boolean
+    readonly lease: Lease
+    readonly options: Options
+  },
+): Promise<CallResult> {
+  const { first, approval, isAgreed, lease, options } = given
+  const { call } = checked
+  const { ledger } = project.store
   const decision = await decideAfterAsking(checked, project, { first, approval, options })
   options.onDecision?.(decision)
-  const refused = refusalOf(decision, checked, signal)
+  const refused = refusalOf(decision, checked, options.signal)
   if (refused) {
     const outcome = await redactAndBound(project, call, { outcome: refused })
     const entry = await ledger.close(call.id, outcome, {
@@ -53,7 +93,7 @@ export async function runCall(
   if (approval) await ledger.start(call.id, decision, lease)
 
   // load and run: loading a skill is what the skill tools do
-  const ran = await run(checked, project, { decision, options, isAgreed: approval !== undefined || isRemembered })
+  const ran = await run(checked, project, { decision, options, isAgreed })
 
   // redact, bound, record
   const outcome = await redactAndBound(project, call, ran)
@@ -93,7 +133,7 @@ async function run(
   { parts, secrets, breaker }: ProjectState,
   given: {
     readonly decision: Decision
-    readonly options: CallOptions & { readonly signal: AbortSignal }
+    readonly options: Options
     /** True when a person agreed, now or earlier: to this revision of the skill only. */
     readonly isAgreed: boolean
   },

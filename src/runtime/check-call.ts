@@ -46,7 +46,8 @@ export async function check(
   const request = problem === undefined ? given : { ...given, arguments: {} }
   const skill = await skillOf(agent, request, signal)
   const call = toCall(request, agent, project)
-  const shown = { ...call, ...project.redact({ tool: call.tool, arguments: call.arguments }) }
+  const toolCallId = call.toolCallId === undefined ? undefined : project.redact(call.toolCallId)
+  const shown = { ...call, ...project.redact({ tool: call.tool, arguments: call.arguments }), toolCallId }
   return { agent, call, shown, skill, row: skill && (await rowOf(agent, skill, signal)), problem }
 }
 
@@ -59,9 +60,10 @@ export async function isOtherSkill({ agent, call, row }: CheckedCall, signal: Ab
 
 /** The call as the ledger keeps it; who calls is the agent, whatever the request says. */
 function toCall(request: CallRequest, agent: CallingAgent, { store, clock }: ProjectState): Call {
-  const { turnId, callId = newId(clock.now()), origin = 'library', tool, arguments: args } = request
+  const { turnId, callId = newId(clock.now()), origin = 'library', tool, arguments: args, toolCallId } = request
   const { id: agentId, sessionId } = agent
-  return { id: callId, projectId: store.projectId, agentId, sessionId, turnId, origin, tool, arguments: args }
+  const who = { id: callId, projectId: store.projectId, agentId, sessionId, turnId }
+  return { ...who, origin, tool, arguments: args, toolCallId }
 }
 
 /** The skill that a call names, as it is now, when its tool says which argument does. */

@@ -22,6 +22,7 @@ import type { Sandbox } from '../machine/sandbox/index.ts'
 import type { SkillSource, Watcher, WatchOptions } from '../skills/sources/index.ts'
 import type {
   Answer,
+  AnswererKind,
   Answered,
   Approval,
   Blobs,
@@ -104,7 +105,9 @@ export interface Parts {
   /** Wait for an answer of another process where there is no `approve`, such as `nexus approvals answer`. Default false: such a call is denied. */
   readonly waitForAnswers?: boolean
   /** Whether that answerer may answer; default anyone but an agent. */
-  readonly mayAnswer?: (by: string, approval: Approval) => boolean
+  readonly mayAnswer?: (by: string, approval: Approval, kind: AnswererKind) => boolean
+  /** How long a question may be answered: while a process waits for it (default 10 minutes), and after that process ended (7 days). */
+  readonly approvals?: { readonly expiresMs?: number; readonly waitingExpiresMs?: number }
   /** Limits of one command. */
   readonly execution?: ExecutionSettings
   /** Settings of tools that work on files, besides `workspace`. */
@@ -132,6 +135,8 @@ export interface CallRequest {
   readonly arguments: JsonObject
   readonly turnId?: string
   readonly callId?: string
+  /** The model's own id of the call. */
+  readonly toolCallId?: string
   readonly origin?: Call['origin']
 }
 
@@ -149,6 +154,16 @@ export interface CallOptions {
   readonly approve?: NonNullable<Parts['approve']>
   /** A sentence that says why no person can be asked, for the denial; default that there is no terminal. */
   readonly whyNotAsked?: string
+  /**
+   * The entry and the question of a call that an ended process recorded, when the owner of its turn goes on: nobody is asked again, the
+   * answer counts, and everything else is decided as it is now.
+   */
+  readonly goesOn?: {
+    readonly entry: LedgerEntry
+    readonly approvalId: string
+    /** Ends the call, which cannot run any more. */
+    readonly refusal?: Outcome
+  }
   /** Called when a person is asked, and when that is over; must not throw. */
   readonly onAsked?: (asked: { readonly approvalId: string; readonly isOpen: boolean }) => void
 }

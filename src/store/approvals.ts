@@ -15,7 +15,10 @@ export interface NewApproval {
   readonly scope?: string
   /** Whether an answer may be remembered. Default false: a person is asked each time. */
   readonly canRemember?: boolean
+  /** How long it may be answered while a process waits for it. */
   readonly ttlMs: number
+  /** How long after that process ended, when its turn waits; default 7 days. */
+  readonly waitingTtlMs?: number
 }
 
 /** A question to a person about one call. */
@@ -37,6 +40,7 @@ export interface Approval {
   readonly expiresAt: number
   readonly state: ApprovalState
   readonly answeredBy?: string
+  readonly answeredKind?: AnswererKind
   readonly answeredAt?: number
 }
 
@@ -64,10 +68,15 @@ export interface RememberedFilter {
   readonly skillDigest?: string
 }
 
+/** From the credential of who answers. */
+export type AnswererKind = 'person' | 'key' | 'agent'
+
 export interface Answer {
   readonly isAllowed: boolean
-  /** The person who answers. */
+  /** The name of who answers. */
   readonly by: string
+  /** Default `person`. */
+  readonly kind?: AnswererKind
   /** Remembers an allowed answer, for the exact command or for the prefix shown. */
   readonly remember?: 'exact' | 'prefix'
 }
@@ -84,11 +93,15 @@ export interface Approvals {
    * Throws INVALID_ARGUMENT for `remember` where `canRemember` is false or no prefix was shown; the question stays open.
    */
   answer(id: string, answer: Answer): Promise<Answered>
-  /** Sets the open ones whose time is over to `expired`; returns how many. */
+  /** Sets the open ones whose time is over to `expired`, after `reclaim`; returns how many. */
   expire(): Promise<number>
   get(id: string): Promise<Approval | undefined>
   /** Oldest first. */
-  list(filter?: { readonly states?: readonly ApprovalState[]; readonly limit?: number }): Promise<readonly Approval[]>
+  list(filter?: {
+    readonly states?: readonly ApprovalState[]
+    readonly sessionId?: string
+    readonly limit?: number
+  }): Promise<readonly Approval[]>
   /** Oldest first. Only those of the same scope and skill revision apply to a call; a filter names agent path and tool. */
   remembered(filter?: RememberedFilter): Promise<readonly RememberedApproval[]>
   /** True when there was one. */

@@ -2,6 +2,7 @@
 export type {
   Answer,
   Answered,
+  AnswererKind,
   Approval,
   Approvals,
   ApprovalState,
@@ -31,5 +32,7 @@ export type {
   TurnRecord,
   Turns,
   TurnState,
+  TurnStep,
+  TurnUse,
 } from './sessions.ts'
 export type { Ledger, NewCall, Reclaimed, Store } from './store.ts'

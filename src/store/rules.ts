@@ -21,6 +21,9 @@ const MAX_NAME_CHARS = 512
 /** How many messages may wait in a session unless the caller says otherwise. */
 export const QUEUE_LIMIT = 32
 
+/** How long a question stays open after its process ended, unless the caller says otherwise: 7 days. */
+export const WAITING_MS = 7 * 24 * 3_600_000
+
 /** The outcome of a call whose process died while it ran. Source: decisions, "crash in a tool call". */
 export const INTERRUPTED: Outcome = failed('INTERRUPTED', 'interrupted: outcome unknown')
 /** The outcome of a call whose process died while a person was asked. */
@@ -121,10 +124,11 @@ export function checkNewCall(projectId: string, { call, decision, approval, outc
   return 'asked'
 }
 
-function checkApproval({ id, agentPath, ttlMs }: NewApproval): void {
+function checkApproval({ id, agentPath, ttlMs, waitingTtlMs }: NewApproval): void {
   if (id !== undefined) checkName('approval id', id)
   checkName('agent path', agentPath)
   checkNumber('ttlMs', ttlMs, 1)
+  if (waitingTtlMs !== undefined) checkNumber('waitingTtlMs', waitingTtlMs, 1)
 }
 
 export function checkNumber(what: string, value: number, least = 0): number {

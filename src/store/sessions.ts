@@ -53,8 +53,11 @@ export interface SessionChange {
   readonly loaded?: readonly LoadedRevision[]
 }
 
-/** `dropped`: never run, by a person's choice. `interrupted`: its process died in the middle. */
-export type TurnState = 'queued' | 'running' | 'done' | 'cancelled' | 'dropped' | 'interrupted'
+/**
+ * `dropped`: never run, by a person's choice. `interrupted`: its process died in the middle. `waiting`: its process died while
+ * people were asked; it has its place in the session, and whoever takes it goes on from the answers.
+ */
+export type TurnState = 'queued' | 'running' | 'waiting' | 'done' | 'cancelled' | 'dropped' | 'interrupted'
 
 /** An acknowledged message and what became of it. */
 export interface TurnRecord {
@@ -72,6 +75,26 @@ export interface TurnRecord {
   readonly startedAt?: number
   readonly endedAt?: number
   readonly result?: JsonObject
+  /** Answers of the model so far, and their tokens. */
+  readonly use: TurnUse
+  /** The model's ids of calls in its latest answer whose arguments the history has without their secrets. */
+  readonly hiddenCalls: readonly string[]
+}
+
+/** Answers of the model, and their tokens. */
+export interface TurnUse {
+  readonly steps: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly totalTokens: number
+}
+
+/** One answer of the model. */
+export interface TurnStep {
+  /** Joins the history in the same change. Absent: it joins with the end of the turn. */
+  readonly message?: StoredMessage
+  readonly tokens: Omit<TurnUse, 'steps'>
+  readonly hiddenCalls?: readonly string[]
 }
 
 /** The messages of sessions, in the order they came; one runs at a time. */
@@ -91,13 +114,16 @@ export interface Turns {
   /**
    * Sets the next queued turn to running, for the owner of the session's lease; undefined when there is none. With `id`
    * only that one, and only when no turn of a living process came before it; left ones are passed over.
-   * `messages` join the history in the same change.
+   * `messages` join the history in the same change. With the `id` of a waiting turn it goes on, and its open calls are the
+   * new owner's; while one waits, no other turn is taken.
    */
   take(
     sessionId: string,
     lease: Lease,
     which?: { readonly id?: string; readonly messages?: readonly StoredMessage[] },
   ): Promise<TurnRecord | undefined>
+  /** Counts one answer of the model in the running turn, and keeps it. `lease` is the one that took the turn. */
+  step(id: string, lease: Lease, step: TurnStep): Promise<TurnRecord>
   /** Ends a running turn, once; a second end changes nothing. `lease` is the one that took it; `messages` join the history. */
   finish(
     id: string,
@@ -108,7 +134,7 @@ export interface Turns {
       readonly messages?: readonly StoredMessage[]
     },
   ): Promise<TurnRecord>
-  /** A queued turn is cancelled; for a running one its owner is asked to. An ended one stays as it is. */
+  /** A queued or waiting turn is cancelled, with its open calls; for a running one its owner is asked to. An ended one stays as it is. */
   cancel(id: string): Promise<TurnRecord>
   /** A queued turn is dropped; any other one stays as it is. */
   drop(id: string): Promise<TurnRecord>

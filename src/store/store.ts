@@ -18,7 +18,9 @@ export interface Store {
   /**
    * Ends the leases whose time is over and closes what their owners left: started calls become `interrupted`
    * ("interrupted: outcome unknown"), calls that waited for an answer and their approvals `not run`, running turns
-   * `interrupted`; queued turns stay. `acquire` does the same.
+   * `interrupted`; queued turns stay. A running turn whose open calls all wait for an answer, or for what follows it, becomes
+   * `waiting` and keeps them with their questions. Expires questions too. Reads first: where nothing is due, nothing is
+   * written. `acquire` ends and closes the same.
    */
   reclaim(): Promise<Reclaimed>
   close(): Promise<void>

@@ -78,6 +78,7 @@ agents:
         maxOutputBytes: config.execution.maxOutputBytes,
         workspace: { mode: config.execution.workspace.mode },
       },
+      approvals: config.approvals,
       limits: config.limits,
       search: { maxResults: config.search.maxResults },
       store: { type: config.store.type, synchronous: 'full', events: config.store.events },

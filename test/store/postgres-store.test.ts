@@ -7,7 +7,11 @@ import { isNexusError } from '../../src/kernel/index.ts'
 import { openPostgresStore, type Store } from '../../src/store/index.ts'
 import { SQLITE_SCHEMA } from '../../src/store/sqlite/connection.ts'
 import { migrationsOf } from '../../src/store/sql/migrations.ts'
+import { plainConnection } from '../../src/store/postgres/plain-connection.ts'
+import { openPool, POOL_LIMITS } from '../../src/store/postgres/pool.ts'
+import { postgresSchema } from '../../src/store/postgres/schema.ts'
 import { storeContract } from '../../src/testing/store/contract.ts'
+import { inspectMigrated, makeFirstSchema } from './first-schema.ts'
 import { PASSWORD, startPostgres, type TestServer, whyNoPostgres } from './postgres-server.ts'
 import { endChildren, ended, start } from './processes.ts'
 
@@ -44,6 +48,16 @@ async function fails(opening: Promise<Store>, message: RegExp, fix: RegExp): Pro
 }
 
 describe('a Postgres database', { skip }, () => {
+  it('keeps the rows of every kind that the first schema had', async () => {
+    const url = await server.create('first')
+    const connections = await openPool(url, POOL_LIMITS)
+    await makeFirstSchema(plainConnection(connections), postgresSchema(connections.target))
+    await connections.close()
+    const store = await open(url)
+    await inspectMigrated(store)
+    await store.close()
+  })
+
   it('is made and migrated once when many processes arrive together', async () => {
     const url = await server.create('together')
     const openers = Array.from({ length: 4 }, () => start('open-store.ts', url))
@@ -134,7 +148,10 @@ describe('a Postgres database', { skip }, () => {
     await fails(open(newer), /newer on .* was written by a newer Nexus \(schema 99/, /npm install -g/)
     const older = await server.create('older')
     await (await open(older)).close()
-    await server.query('update nexus.migrations set version = 1', 'older')
+    await server.query(
+      'delete from nexus.migrations where version > 9; update nexus.migrations set version = 1',
+      'older',
+    )
     await fails(open(older), /before the first release \(schema 1\)/, /drop schema nexus cascade/)
     const foreign = await server.create('foreign_one')
     await server.query('create schema nexus; create table nexus.theirs (x int)', 'foreign_one')

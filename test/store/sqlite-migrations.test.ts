@@ -10,6 +10,7 @@ import { openConnection, SQLITE_SCHEMA } from '../../src/store/sqlite/connection
 import { migrate } from '../../src/store/sql/migrate.ts'
 import { migrationsOf } from '../../src/store/sql/migrations.ts'
 import { sqliteStatus } from '../../src/store/sqlite/sqlite-store.ts'
+import { inspectMigrated, makeFirstSchema } from './first-schema.ts'
 import { failsFor, withSession } from './state-file.ts'
 
 const MIGRATIONS = migrationsOf(SQLITE_SCHEMA.dialect)
@@ -35,6 +36,16 @@ describe('migrations', () => {
     const connection = await openConnection(path)
     assert.equal((await connection.all('select version from migrations')).length, MIGRATIONS.length)
     await connection.close()
+  })
+
+  it('keep the rows of every kind that the first schema had', async () => {
+    const path = join(directory, 'first.db')
+    const connection = await openConnection(path)
+    await makeFirstSchema(connection, SQLITE_SCHEMA)
+    await connection.close()
+    const store = await open(path)
+    await inspectMigrated(store)
+    await store.close()
   })
 
   it('happen whole or not at all', async () => {

@@ -4,10 +4,11 @@ import type { AgentEvent, AgentListener, TurnResult } from './events.ts'
 import { assistantMessage, CLOSING, type FateOfCalls, repairHistory, toTitle, userMessage } from './history.ts'
 import { type AgentLimits, toLimits } from './limits.ts'
 import type { ModelChoice } from './model/open-model.ts'
-import { AGENTS, NOTICES, TURNS } from './messages.ts'
+import { AGENTS, NOTICES, TURNS, type WaitingTurn } from './messages.ts'
 import { skillsOfTurn } from './skills-of-turn.ts'
 import { NO_USAGE, resultOf, toStored } from './stored-result.ts'
-import { type FinishedTurn, runTurn, toFault } from './turn.ts'
+import type { RecordedCall } from './tool-calls.ts'
+import { type Before, type FinishedTurn, runTurn, toFault } from './turn.ts'
 import type { TurnAgent } from './turn-context.ts'
 import { takeQueued, type TakenTurn } from './turn-queue.ts'
 
@@ -23,7 +24,7 @@ export interface Agent {
    * failing: the error names the message, which is cancelled where the store still allows it.
    */
   send(content: string, options?: SendOptions): Promise<TurnResult>
-  /** Runs a message that an ended process left in the queue. Rejects with INVALID_ARGUMENT when this session has none of that id waiting. */
+  /** Runs a message that an ended process left in the queue, or goes on with a turn whose process ended while people were asked. Rejects with INVALID_ARGUMENT when this session has none of that id waiting. */
   resume(turnId: string, options?: Omit<SendOptions, 'requestId'>): Promise<TurnResult>
 }
 
@@ -96,13 +97,38 @@ export function createAgent(options: AgentOptions): Agent {
     for (const words of TURNS.left({ ids, sessionId })) emit({ type: 'notice', code: 'message-left', ...words })
   }
 
+  /** The turn of the session that waits for an answer, unless it is the own one, and its first open question. */
+  async function openQuestion(ownId: string): Promise<WaitingTurn | undefined> {
+    const [waiting] = await turns.list({ sessionId, states: ['waiting'] }).catch(() => [])
+    if (!waiting || waiting.id === ownId) return undefined
+    const [question] = await store.approvals.list({ sessionId, states: ['open'] }).catch(() => [])
+    return { turnId: waiting.id, sessionId, question }
+  }
+
+  /** The recorded calls of a turn that goes on, by the model's id. */
+  async function recordedCalls(turnId: string): Promise<Before['recorded']> {
+    const entries = await store.ledger.list({ sessionId, turnId, states: ['asked', 'answered'] })
+    const questions = await store.approvals.list({ sessionId })
+    const found = new Map<string, RecordedCall>()
+    for (const entry of entries) {
+      const question = questions.findLast(({ callId }) => callId === entry.call.id)
+      if (question) found.set(entry.call.toolCallId ?? '', { entry, approvalId: question.id })
+    }
+    return found
+  }
+
   /** Waits for the turn, then runs it to its end. */
   async function run(queued: TurnRecord, { signal = never(), onEvent }: SendOptions): Promise<TurnResult> {
     const turnId = queued.id
     const emit = guard(onEvent)
     emit({ type: 'turn-queued', turnId, sessionId })
     await nameLeft(turnId, emit)
+    const question = await openQuestion(turnId)
     const onWait = ({ state }: TurnRecord): void => {
+      if (question) {
+        for (const words of TURNS.waitsForAnswer(question)) emit({ type: 'notice', code: 'turn-waits', ...words })
+        return
+      }
       const words = state === 'running' ? TURNS.runsAlready({ turnId }) : TURNS.waits({ turnId, sessionId })
       emit({ type: 'notice', code: 'turn-waits', ...words })
     }
@@ -126,17 +152,22 @@ export function createAgent(options: AgentOptions): Agent {
     taken: TakenTurn,
     { signal: caller, emit, opened }: { signal: AbortSignal; emit: AgentListener; opened: OpenedHistory },
   ): Promise<TurnResult> {
-    const { turn, lease, stopped } = taken
+    const { turn, lease, stopped, goesOn } = taken
     const turnId = turn.id
     emit({ type: 'turn-start', turnId, sessionId, model: model.describe })
     const signal = AbortSignal.any([caller, stopped])
-    const base = { agent, sessionId, turnId, model, sessions, lease, limits, clock, signal, emit }
+    const base = { agent, sessionId, turnId, model, sessions, turns, lease, limits, clock, signal, emit }
     let ended: FinishedTurn
     try {
       const { openCalls, fate } = opened
       if (openCalls) emit({ type: 'notice', code: 'interrupted-turn', text: NOTICES.repaired({ openCalls, fate }) })
       const told = [instructions, await begin(taken, { signal, emit })].filter((text) => text !== '').join('\n\n')
-      ended = await runTurn({ ...base, messages: opened.messages, instructions: told })
+      const messages = goesOn ? await sessions.messages(sessionId) : opened.messages
+      const { use, hiddenCalls } = turn
+      const before: Before | undefined = goesOn
+        ? { use, hidden: new Set(hiddenCalls), recorded: await recordedCalls(turnId) }
+        : undefined
+      ended = await runTurn({ ...base, messages, instructions: told, before })
     } catch (error) {
       ended = notBegun({ turnId, sessionId, error, isCancelled: signal.aborted })
     } finally {
@@ -193,7 +224,8 @@ export function createAgent(options: AgentOptions): Agent {
       const session = await sessions.get(sessionId)
       if (session) checkOwner(session)
       const turn = await turns.get(turnId)
-      if (turn?.sessionId === sessionId && turn.state === 'queued') return run(turn, resumeOptions)
+      if (turn?.sessionId === sessionId && (turn.state === 'queued' || turn.state === 'waiting'))
+        return run(turn, resumeOptions)
       throw invalid(AGENTS.notWaiting({ turnId, sessionId }))
     },
   }

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, type Outcome, toSafeLine } from '../../kernel/index.ts'
 import type { StoredMessage } from '../../store/index.ts'
 import { toModelText } from '../../tools/index.ts'
+import type { RequestedCall } from './model-step.ts'
 
 /** How a turn that gave no answer closes in the history, so that the next one starts from a whole conversation. */
 export const CLOSING = {
@@ -76,6 +77,21 @@ export function repairHistory(messages: readonly StoredMessage[], fate: FateOfCa
     messages: [...answers, assistantMessage(CLOSING.interrupted)],
     openCalls: open.map((call) => String(call.toolName)),
   }
+}
+
+/** The calls of the last answer of the model that have no answer, as the history has them. */
+export function openCalls(messages: readonly StoredMessage[]): readonly RequestedCall[] {
+  const at = messages.findLastIndex((message) => message.role === 'assistant')
+  const answered = new Set(
+    messages.slice(at + 1).flatMap((message) => partsOf(message, 'tool-result').map((part) => part.toolCallId)),
+  )
+  return partsOf(messages[at], 'tool-call')
+    .filter((part) => !answered.has(part.toolCallId))
+    .map(({ toolCallId, toolName, input = null }) => {
+      const call = { toolCallId: String(toolCallId), wireName: String(toolName) }
+      if (isJsonObject(input)) return { ...call, arguments: input }
+      return { ...call, arguments: {}, unreadable: typeof input === 'string' ? input : JSON.stringify(input) }
+    })
 }
 
 function answerMessage(

@@ -1,5 +1,6 @@
 /** The words of every error about models and agents. `model` is `provider/name`, already safe to print. */
-import { commandFix, type ProposedCommand } from '../../kernel/index.ts'
+import { commandFix, type ProposedCommand, toSafeLine } from '../../kernel/index.ts'
+import type { Approval } from '../../store/index.ts'
 
 export interface Words {
   readonly message: string
@@ -167,6 +168,13 @@ export const NOTICES = {
 /** Messages of ended processes that are named one by one. */
 const MOST_LEFT = 3
 
+/** The turn of a session that waits for an answer, and its question where it is still open. */
+export interface WaitingTurn {
+  readonly turnId: string
+  readonly sessionId: string
+  readonly question: Pick<Approval, 'id' | 'tool' | 'command'> | undefined
+}
+
 /** A turn that this caller did not see to its end. */
 export const TURNS = {
   interrupted: ({ turnId, sessionId }: { readonly turnId: string; readonly sessionId: string }) => ({
@@ -204,12 +212,25 @@ export const TURNS = {
     ...ids
       .slice(0, MOST_LEFT)
       .flatMap((id) => [
-        noticeWith(`The process of message ${id} ended before the message ran. To run it:`, 'run', '--turn', id),
+        noticeWith(`The process of message ${id} ended before the message ran. To run it:`, 'sessions', 'resume', id),
         noticeWith('To cancel it:', 'sessions', 'cancel', id),
       ]),
     ...(ids.length > MOST_LEFT
       ? [noticeWith(`Further such messages: ${ids.length - MOST_LEFT}. To list them:`, 'sessions', 'show', sessionId)]
       : []),
+  ],
+  waitsForAnswer: ({ turnId, sessionId, question }: WaitingTurn) => [
+    question
+      ? noticeWith(
+          `Session ${sessionId} waits for an answer about ${toSafeLine(question.tool)}: ${toSafeLine(question.command)}. To answer:`,
+          ...['approvals', 'answer', question.id, '--allow'],
+        )
+      : noticeWith(
+          `Session ${sessionId} has a turn that waits to go on. To go on:`,
+          ...['sessions', 'resume', sessionId],
+        ),
+    ...(question ? [noticeWith('Then go on:', 'sessions', 'resume', sessionId)] : []),
+    noticeWith('To cancel that turn:', 'sessions', 'cancel', turnId),
   ],
   waits: ({ turnId, sessionId }: { readonly turnId: string; readonly sessionId: string }) =>
     noticeWith(

@@ -7,7 +7,7 @@ import {
   type Outcome,
   toSafeLine,
 } from '../../kernel/index.ts'
-import type { OfferedTool } from '../../runtime/index.ts'
+import type { CallOptions, OfferedTool } from '../../runtime/index.ts'
 import type { StoredMessage } from '../../store/index.ts'
 import { runBatch } from '../../tools/index.ts'
 import type { Timer } from './limits.ts'
@@ -25,9 +25,16 @@ export interface ToolTurn extends Omit<TurnContext, 'model'> {
   /** Keeps an answer in the history; durable when it returns. */
   readonly keep: (message: StoredMessage) => Promise<void>
   readonly repeats: RepeatWatch
+  /** Calls that an ended process recorded, by the model's id: their owner now goes on with them. */
+  readonly recorded: ReadonlyMap<string, RecordedCall>
+  /** The model's ids of calls whose arguments are known without their secrets only: they cannot run. */
+  readonly hidden: ReadonlySet<string>
   /** The time limit of the turn: it does not run while a person is asked. */
   readonly timer: Pick<Timer, 'pause' | 'resume'>
 }
+
+/** A call with its question that waited for its next owner. */
+export type RecordedCall = NonNullable<CallOptions['goesOn']>
 
 /** Counts how often the same call came to the same outcome in a row. */
 export interface RepeatWatch {
@@ -63,7 +70,7 @@ export async function runToolCalls(requested: readonly RequestedCall[], turn: To
   const names = new Map(turn.tools.map((tool) => [tool.wireName, tool.name]))
   const calls = requested.map((call) => ({
     ...call,
-    callId: newId(turn.clock.now()),
+    callId: turn.recorded.get(call.toolCallId)?.entry.call.id ?? newId(turn.clock.now()),
     tool: names.get(call.wireName) ?? quoted(turn.agent.redact(call.wireName)),
   }))
   const faults: unknown[] = []
@@ -86,6 +93,12 @@ export async function runToolCalls(requested: readonly RequestedCall[], turn: To
 /** The ledger or the session could not be written: whatever comes after in the batch must not run. */
 const UNRECORDED = failed('INTERRUPTED', 'The call could not be recorded: outcome unknown.')
 
+/** The arguments are known without their secrets only. */
+const HIDDEN = failed(
+  'INTERRUPTED',
+  'not run: its arguments had a secret, which Nexus did not keep when its process ended. Send the call again.',
+)
+
 /** Runs the call; its answer is written with its end in the ledger. */
 async function runOne(call: NumberedCall, startedAt: number, turn: ToolTurn): Promise<Outcome> {
   const { agent, turnId, signal, emit, timer } = turn
@@ -95,11 +108,18 @@ async function runOne(call: NumberedCall, startedAt: number, turn: ToolTurn): Pr
     await answerUnrun(call, { outcome, startedAt }, turn)
     return outcome
   }
+  const goesOn = turn.recorded.get(call.toolCallId)
+  const refusal = turn.hidden.has(call.toolCallId) ? HIDDEN : undefined
+  if (refusal && !goesOn) {
+    await answerUnrun(call, { outcome: refusal, startedAt }, turn)
+    return refusal
+  }
   let answered: Answered | undefined
   const { outcome } = await agent.call(
-    { tool, arguments: call.arguments, turnId, callId, origin: 'model' },
+    { tool, arguments: call.arguments, turnId, callId, origin: 'model', toolCallId: call.toolCallId },
     {
       signal,
+      goesOn: goesOn && { ...goesOn, refusal },
       onOutput: ({ stream, text }) => emit({ type: 'tool-output', callId, stream, text }),
       onDecision: (made) => emit({ type: 'tool-decision', callId, decision: made }),
       onAsked: (asked) => {

@@ -16,6 +16,8 @@ export interface TakenTurn {
   readonly type: 'taken'
   readonly turn: TurnRecord
   readonly lease: Lease
+  /** True for one that waited for answers: its history is open, and it goes on. */
+  readonly goesOn: boolean
   /** Aborts when a caller cancels the turn by its id, or another process took over the session. */
   readonly stopped: AbortSignal
   /** Ends the turn in the store and lets the next one begin. */
@@ -74,7 +76,7 @@ async function tryOnce(
   if (isCancelled) await store.turns.cancel(queued.id)
   const turn = await store.turns.get(queued.id)
   if (!turn) return { type: 'ended', turn: { ...queued, state: 'dropped' } }
-  if (turn.state === 'queued') return (await tryTake(store, turn, opening)) ?? turn
+  if (turn.state === 'queued' || turn.state === 'waiting') return (await tryTake(store, turn, opening)) ?? turn
   if (turn.state !== 'running') return { type: 'ended', turn }
   // Ends the turn when its process died.
   await store.reclaim()
@@ -95,12 +97,17 @@ async function notRun(store: Store, { id: turnId, sessionId }: TurnRecord, cause
 }
 
 /** Takes the session and the turn; undefined while another process has the session, or an earlier message comes first. */
-async function tryTake(store: Store, { id, sessionId }: TurnRecord, opening: Opening): Promise<TakenTurn | undefined> {
+async function tryTake(
+  store: Store,
+  { id, sessionId, state }: TurnRecord,
+  opening: Opening,
+): Promise<TakenTurn | undefined> {
+  const goesOn = state === 'waiting'
   const kept = await keepLease(store.leases, sessionLease(sessionId))
   if (!kept) return undefined
   try {
-    const turn = await store.turns.take(sessionId, kept.lease, { id, messages: await opening() })
-    if (turn) return running(store, turn, kept)
+    const turn = await store.turns.take(sessionId, kept.lease, { id, messages: goesOn ? [] : await opening() })
+    if (turn) return { ...running(store, turn, kept), goesOn }
   } catch (error) {
     // The failure of the release would hide the first one; the lease ends by itself.
     await kept.release().catch(() => undefined)
@@ -110,7 +117,7 @@ async function tryTake(store: Store, { id, sessionId }: TurnRecord, opening: Ope
   return undefined
 }
 
-function running(store: Store, turn: TurnRecord, kept: KeptLease): TakenTurn {
+function running(store: Store, turn: TurnRecord, kept: KeptLease): Omit<TakenTurn, 'goesOn'> {
   const cancelled = new AbortController()
   const look = async (): Promise<void> => {
     const now = await store.turns.get(turn.id)

@@ -1,13 +1,14 @@
 import { isNexusError, NexusError } from '../../kernel/index.ts'
-import type { Sessions, StoredMessage } from '../../store/index.ts'
+import type { Sessions, StoredMessage, Turns, TurnUse } from '../../store/index.ts'
 import type { AgentListener, StepUsage, TurnResult, TurnUsage } from './events.ts'
-import { assistantMessage, CLOSING, repairHistory, toolMessage } from './history.ts'
+import { assistantMessage, CLOSING, openCalls, repairHistory, toolMessage } from './history.ts'
 import { startTimer, type Timer } from './limits.ts'
 import { NOTICES, TURNS } from './messages.ts'
 import { askModel, type RequestedCall, type StepAnswer } from './model-step.ts'
 import type { OfferedTool } from '../../runtime/index.ts'
 import { withParallel } from '../../tools/index.ts'
 import { createRepeatWatch, runToolCalls, type ToolTurn } from './tool-calls.ts'
+import { NO_USAGE } from './stored-result.ts'
 import type { TurnContext } from './turn-context.ts'
 
 /** The parts of a turn. `messages` is the history up to and with the user's message. */
@@ -15,6 +16,14 @@ export interface TurnParts extends TurnContext {
   readonly sessions: Sessions
   readonly instructions: string
   readonly messages: readonly StoredMessage[]
+  readonly turns: Turns
+  /** The part that an ended process did; absent for a turn that begins. */
+  readonly before?: Before
+}
+
+/** A turn that goes on from answers to its questions. */
+export interface Before extends Pick<ToolTurn, 'recorded' | 'hidden'> {
+  readonly use: TurnUse
 }
 
 /** The end of a turn. */
@@ -38,7 +47,7 @@ type Ending = Pick<TurnResult, 'end' | 'text' | 'error'> & {
  */
 export async function runTurn(parts: TurnParts): Promise<FinishedTurn> {
   const { turnId, sessionId, limits, clock } = parts
-  const usage = createUsage()
+  const usage = createUsage(parts.before?.use)
   const timer = startTimer(clock, limits.turnTimeoutMs)
   try {
     const signal = AbortSignal.any([parts.signal, timer.signal])
@@ -55,7 +64,7 @@ export async function runTurn(parts: TurnParts): Promise<FinishedTurn> {
 }
 
 async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>, timer: Timer): Promise<Ending> {
-  const { agent, sessions, sessionId, lease, limits, emit, signal } = parts
+  const { agent, sessions, turns, turnId, sessionId, lease, limits, emit, signal, before } = parts
   const messages = [...parts.messages]
   /** A message as the history keeps it; the model reads it from now on. */
   const join = (message: StoredMessage): StoredMessage => {
@@ -70,13 +79,20 @@ async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>, tim
     ...parts,
     timer,
     repeats: createRepeatWatch(),
+    recorded: new Map(),
+    hidden: new Set(),
     keep,
     toMessage: async (call: RequestedCall, outcome) => {
       await keepLoaded()
       return join(toolMessage(call, outcome))
     },
   }
-  for (let iteration = 0; iteration < limits.maxIterations; iteration++) {
+  if (before) {
+    const { recorded, hidden } = before
+    await runToolCalls(openCalls(messages), { ...forCalls, recorded, hidden, tools: agent.definitions() })
+    if (signal.aborted) return { end: 'cancelled', text: '', closing: CLOSING.cancelled, isKept: true }
+  }
+  for (let iteration = usage.total().steps; iteration < limits.maxIterations; iteration++) {
     // Tools are read at each step: loading a skill may add some.
     const tools = agent.definitions()
     const offered = limits.maxConcurrentTools > 1 ? tools.map(toParallel) : tools
@@ -86,9 +102,14 @@ async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>, tim
       return { end: 'failed', text: answer.text, error: answer.failure.error, closing: CLOSING.failed }
     emit({ type: 'step-end', step: usage.add(answer.usage), usage: answer.usage })
     warnIncomplete(answer, emit)
-    const message = join(answer.message ?? assistantMessage(CLOSING.empty))
-    if (answer.calls.length === 0) return { end: 'done', text: answer.text, message }
-    await keep(message)
+    const asked = answer.message ?? assistantMessage(CLOSING.empty)
+    const message = join(asked)
+    const tokens = toCounts(answer.usage)
+    if (answer.calls.length === 0) {
+      await turns.step(turnId, lease, { tokens })
+      return { end: 'done', text: answer.text, message }
+    }
+    await turns.step(turnId, lease, { message, tokens, hiddenCalls: hiddenIn(answer.calls, agent) })
     await runToolCalls(answer.calls, { ...forCalls, tools })
     if (signal.aborted) return { end: 'cancelled', text: answer.text, closing: CLOSING.cancelled, isKept: true }
   }
@@ -147,8 +168,21 @@ function warnIncomplete(answer: Extract<StepAnswer, { type: 'answer' }>, emit: A
   else if (answer.text === '' && answer.calls.length === 0) notice(NOTICES.emptyAnswer())
 }
 
-function createUsage(): { add(step: StepUsage): number; total(): TurnUsage } {
-  let total: TurnUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, steps: 0 }
+/** The model's ids of calls whose arguments the history has without their secrets. */
+function hiddenIn(calls: readonly RequestedCall[], agent: TurnParts['agent']): readonly string[] {
+  return calls
+    .filter((call) => JSON.stringify(agent.redact(call.arguments)) !== JSON.stringify(call.arguments))
+    .map(({ toolCallId }) => agent.redact(toolCallId))
+}
+
+/** A provider may send any number. */
+function toCounts({ inputTokens, outputTokens, totalTokens }: StepUsage): StepUsage {
+  const count = (tokens: number): number => (Number.isFinite(tokens) ? Math.max(0, Math.trunc(tokens)) : 0)
+  return { inputTokens: count(inputTokens), outputTokens: count(outputTokens), totalTokens: count(totalTokens) }
+}
+
+function createUsage(before: TurnUsage = NO_USAGE): { add(step: StepUsage): number; total(): TurnUsage } {
+  let total = before
   return {
     add(step) {
       total = {

@@ -1,6 +1,6 @@
 /** session-commands: the rows of the table for sessions, for questions about calls, and for the store of both. */
 import { CHOICES, type Command } from './command.ts'
-import { flag, JSON_OPTION, option, WHERE } from './options.ts'
+import { ANSWERS, flag, JSON_OPTION, MODEL, option, SANDBOX, WHERE } from './options.ts'
 
 export const SESSION_COMMANDS: readonly Command[] = [
   {
@@ -21,6 +21,15 @@ export const SESSION_COMMANDS: readonly Command[] = [
     },
     examples: ['nexus sessions show 0196f3', 'nexus sessions show --output 0196f3 > all.txt'],
     load: async () => (await import('./commands/sessions.ts')).showSession,
+  },
+  {
+    name: 'sessions resume',
+    summary: 'go on with a turn whose process ended while a person was asked, or run a message that it left',
+    usage: '<session or turn>',
+    names: 'sessions',
+    options: { ...MODEL, ...WHERE, ...SANDBOX, ...ANSWERS, ...JSON_OPTION },
+    examples: ['nexus sessions resume 0196f3'],
+    load: async () => (await import('./commands/run.ts')).resumeSession,
   },
   {
     name: 'sessions cancel',

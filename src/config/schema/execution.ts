@@ -179,6 +179,22 @@ export const limits = v.pipe(
   about('Limits of one turn.'),
 )
 
+export const approvals = v.pipe(
+  v.strictObject({
+    expiresMs: setting(
+      time,
+      'How long a question may be answered while a process waits for it.',
+      DEFAULTS.approvalsExpiresMs,
+    ),
+    waitingExpiresMs: setting(
+      time,
+      'How long a question may be answered after its process ended.',
+      DEFAULTS.approvalsWaitingExpiresMs,
+    ),
+  }),
+  about('Questions to people about calls.'),
+)
+
 const pool = v.strictObject({
   maxConnections: v.optional(count),
   connectTimeoutMs: v.optional(timeOrNone),

@@ -57,6 +57,10 @@ export const NO_FILE: JsonObject = {
     "toolTimeoutMs": 30000,
     "maxConcurrentTools": 10
   },
+  "approvals": {
+    "expiresMs": 600000,
+    "waitingExpiresMs": 604800000
+  },
   "search": {
     "maxResults": 5
   },

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { agent, permissions, POLICY_WORDS } from './agents.ts'
-import { execution, limits, store } from './execution.ts'
+import { approvals, execution, limits, store } from './execution.ts'
 import { about, count, is, NAME, name, names, secret, url, setting } from './parts.ts'
 import { mcp, nats, search, secrets, server } from './services.ts'
 import { skills } from './skills.ts'
@@ -96,6 +96,7 @@ export const CONFIG_SCHEMA = v.pipe(
     tools: setting(tools, 'Groups of tools, and free settings per tool that skills may ask for.', {}),
     execution: v.optional(execution, {}),
     limits: v.optional(limits, {}),
+    approvals: v.optional(approvals, {}),
     search: v.optional(search, {}),
     secrets: v.optional(secrets),
     server: v.optional(server),

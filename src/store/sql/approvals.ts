@@ -1,22 +1,19 @@
 import { type Call, type LedgerEntry, newId } from '../../kernel/index.ts'
 import type { Approval, Approvals, NewApproval, RememberedApproval } from '../approvals.ts'
 import { MESSAGES } from '../messages.ts'
-import { checkLimit, checkName, checkRemember, storeError, toJson } from '../rules.ts'
+import { checkLimit, checkName, checkRemember, storeError, toJson, WAITING_MS } from '../rules.ts'
 import { ALL_ROWS, defined, filters, json, optionalJson, optionalNumber, optionalText } from './columns.ts'
-import { eventOwner, eventWord } from './reclaim.ts'
+import { closeAbandoned, eventOwner, eventWord, expireApprovals } from './reclaim.ts'
 import type { Change, Row, Scope, Statements } from './scope.ts'
 
 const INSERT = `insert into approvals (project_id, id, call_id, session_id, agent_path, tool, command, prefix, scope,
-    can_remember, skill_digest, created_at, expires_at, state)
+    can_remember, skill_digest, created_at, expires_at, waiting_ttl_ms, state)
   values (:projectId, :id, :callId, :sessionId, :agentPath, :tool, :command, :prefix, :scope,
-    :canRemember, :skillDigest, :now, :now + :ttlMs, 'open')`
+    :canRemember, :skillDigest, :now, :now + :ttlMs, :waitingTtlMs, 'open')`
 
 const GET = 'select * from approvals where project_id = :projectId and id = :id'
 
-const EXPIRE = `update approvals set state = 'expired'
-  where project_id = :projectId and state = 'open' and expires_at <= :now returning id, call_id, session_id`
-
-const ANSWER = `update approvals set state = :state, answered_by = :by, answered_at = :now
+const ANSWER = `update approvals set state = :state, answered_by = :by, answered_kind = :kind, answered_at = :now
   where project_id = :projectId and id = :id and state = 'open'`
 
 const ANSWER_CALL = `update ledger_entries set state = 'answered'
@@ -42,13 +39,15 @@ export function createSqlApprovals(scope: Scope): Approvals {
     return approval
   }
   return {
-    async answer(id, { isAllowed, by, remember }) {
+    async answer(id, { isAllowed, by, kind = 'person', remember }) {
       checkName('answering person', by)
       return scope.change(async (tx) => {
+        // The question of a process that ended goes on waiting: it is not late.
+        await closeAbandoned(tx)
         await expireApprovals(tx)
         const open = await mustGet(tx, id)
         checkRemember(open, { isAllowed, remember })
-        const answered = await tx.run(ANSWER, { id, by, state: isAllowed ? 'allowed' : 'denied' })
+        const answered = await tx.run(ANSWER, { id, by, kind, state: isAllowed ? 'allowed' : 'denied' })
         const approval = await mustGet(tx, id)
         if (answered === 0) return { isApplied: false, approval }
         await approvalChanged(tx, approval)
@@ -61,10 +60,14 @@ export function createSqlApprovals(scope: Scope): Approvals {
         return { isApplied: true, approval }
       })
     },
-    expire: () => scope.change(expireApprovals),
+    expire: () =>
+      scope.change(async (tx) => {
+        await closeAbandoned(tx)
+        return expireApprovals(tx)
+      }),
     get: (id) => get(scope, id),
-    async list({ states, limit } = {}) {
-      const { sql, values } = filters({ state: states })
+    async list({ states, sessionId, limit } = {}) {
+      const { sql, values } = filters({ state: states, session_id: sessionId })
       const rows = await scope.all(
         `select * from approvals where project_id = :projectId ${sql} order by seq desc limit :limit`,
         { ...values, limit: checkLimit(limit) ?? ALL_ROWS },
@@ -99,7 +102,16 @@ export async function openApproval(
   tx: Change,
   { call, skill, approval }: { call: Call; skill: LedgerEntry['skill']; approval: NewApproval },
 ): Promise<void> {
-  const { id = newId(), agentPath, command, prefix, scope = '', canRemember = false, ttlMs } = approval
+  const {
+    id = newId(),
+    agentPath,
+    command,
+    prefix,
+    scope = '',
+    canRemember = false,
+    ttlMs,
+    waitingTtlMs = WAITING_MS,
+  } = approval
   const skillDigest = skill?.treeDigest ?? null
   await tx.run(INSERT, {
     id,
@@ -108,6 +120,7 @@ export async function openApproval(
     agentPath,
     skillDigest,
     ttlMs,
+    waitingTtlMs,
     scope: toJson('scope', scope),
     canRemember: canRemember ? 1 : 0,
     tool: checkName('tool', call.tool),
@@ -116,15 +129,6 @@ export async function openApproval(
   })
   const references = { approvalId: id, callId: call.id }
   await tx.event({ type: 'approval.open', agentId: call.agentId, sessionId: call.sessionId, references })
-}
-
-async function expireApprovals(tx: Change): Promise<number> {
-  const rows = await tx.all(EXPIRE)
-  for (const row of rows) {
-    const references = { approvalId: String(row.id), callId: String(row.call_id) }
-    await tx.event({ type: 'approval.expired', ...eventOwner(row), references })
-  }
-  return rows.length
 }
 
 async function rememberAnswer(
@@ -162,6 +166,7 @@ function toApproval(scope: Scope, row: Row): Approval {
     expiresAt: Number(row.expires_at),
     state: String(row.state) as Approval['state'],
     answeredBy: optionalText(row.answered_by),
+    answeredKind: optionalText(row.answered_kind) as Approval['answeredKind'],
     answeredAt: optionalNumber(row.answered_at),
   })
 }

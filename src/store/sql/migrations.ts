@@ -180,8 +180,64 @@ export function migrationsOf({ counter, identity, integer, strict, isSqlite }: D
         ...(isSqlite ? [] : POSTGRES_ONLY),
       ],
     },
+    {
+      version: 10,
+      name: 'turns that wait for an answer, and what they used',
+      statements: [
+        ...(isSqlite ? waitingTurns({ counter, integer, strict }) : WAITING_TURNS),
+        `alter table turns add column steps ${integer} not null default 0`,
+        `alter table turns add column input_tokens ${integer} not null default 0`,
+        `alter table turns add column output_tokens ${integer} not null default 0`,
+        `alter table turns add column total_tokens ${integer} not null default 0`,
+        `alter table turns add column hidden_calls text not null default '[]'`,
+        'drop index turns_running',
+        `create unique index turns_under_way on turns (project_id, session_id) where state in ('running', 'waiting')`,
+        `alter table approvals add column waiting_ttl_ms ${integer} not null default 604800000`,
+        `alter table approvals add column answered_kind text check (answered_kind in ('person', 'key', 'agent'))`,
+      ],
+    },
   ]
 }
+
+/** SQLite changes no constraint, so the table is made again. */
+function waitingTurns({ counter, integer, strict }: Pick<Dialect, 'counter' | 'integer' | 'strict'>): string[] {
+  const columns = `seq, project_id, id, session_id, request_id, message, state, queued_fence, fence, cancel_requested,
+    created_at, started_at, ended_at, result`
+  return [
+    `create table turns_with_waiting (
+        seq ${counter},
+        project_id text not null,
+        id text not null,
+        session_id text not null,
+        request_id text,
+        message text not null,
+        state text not null
+          check (state in ('queued', 'running', 'waiting', 'done', 'cancelled', 'dropped', 'interrupted')),
+        queued_fence ${integer} not null,
+        fence ${integer},
+        cancel_requested ${integer} not null,
+        created_at ${integer} not null,
+        started_at ${integer},
+        ended_at ${integer},
+        result text,
+        unique (project_id, id),
+        foreign key (project_id, session_id) references sessions (project_id, id)
+      )${strict}`,
+    `insert into turns_with_waiting (${columns}) select ${columns} from turns`,
+    'drop table turns',
+    'alter table turns_with_waiting rename to turns',
+    'create index turns_by_session on turns (project_id, session_id, seq)',
+    'create unique index turns_by_request on turns (project_id, session_id, request_id)',
+    `create unique index turns_running on turns (project_id, session_id) where state = 'running'`,
+    `create index turns_queued on turns (project_id, session_id, seq) where state = 'queued'`,
+  ]
+}
+
+const WAITING_TURNS = [
+  'alter table turns drop constraint turns_state_check',
+  `alter table turns add constraint turns_state_check
+    check (state in ('queued', 'running', 'waiting', 'done', 'cancelled', 'dropped', 'interrupted'))`,
+]
 
 const POSTGRES_ONLY = [
   'create index events_by_order on events (project_id, id)',

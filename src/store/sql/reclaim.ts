@@ -2,14 +2,20 @@ import type { NewEvent } from '../events.ts'
 import { INTERRUPTED, NOT_RUN, toJson } from '../rules.ts'
 import type { Reclaimed } from '../store.ts'
 import { optionalText } from './columns.ts'
-import type { Change, Row } from './scope.ts'
+import type { Change, Row, Scope } from './scope.ts'
 
 const END_EXPIRED = 'delete from leases where project_id = :projectId and expires_at <= :now'
 
+/** The calls of a turn that waits are no longer their owner's to end. */
 const LEFT_CALLS = `select call_id, agent_id, session_id, state from ledger_entries
   where project_id = :projectId and state in ('asked', 'answered', 'started')
     and not exists (select 1 from leases where leases.project_id = :projectId and leases.fence = ledger_entries.fence)
+    and not exists (select 1 from turns
+      where turns.project_id = :projectId and turns.id = ledger_entries.turn_id and turns.state = 'waiting')
   order by seq`
+
+const CALLS_OF_TURN = `select call_id, agent_id, session_id, state from ledger_entries
+  where project_id = :projectId and turn_id = :turnId and state in ('asked', 'answered', 'started') order by seq`
 
 const CLOSE_CALL = `update ledger_entries set state = :state, outcome = :outcome, closed_at = :now
   where project_id = :projectId and call_id = :callId and state in ('asked', 'answered', 'started')`
@@ -17,16 +23,70 @@ const CLOSE_CALL = `update ledger_entries set state = :state, outcome = :outcome
 const OVER_APPROVALS = `update approvals set state = 'not run'
   where project_id = :projectId and call_id = :callId and state = 'open' returning id, session_id`
 
-const LEFT_TURNS = `update turns set state = 'interrupted', ended_at = :now
+/** A turn none of whose open calls began can go on from the answers; one that nobody asked about cannot. */
+const LEFT_TURNS = `update turns set
+    state = case when exists (select 1 from ledger_entries where ledger_entries.project_id = :projectId
+        and ledger_entries.turn_id = turns.id and ledger_entries.state in ('asked', 'answered'))
+      and not exists (select 1 from ledger_entries where ledger_entries.project_id = :projectId
+        and ledger_entries.turn_id = turns.id and ledger_entries.state = 'started')
+      and cancel_requested = 0
+      then 'waiting' else 'interrupted' end,
+    ended_at = :now
   where project_id = :projectId and state = 'running'
     and not exists (select 1 from leases where leases.project_id = :projectId and leases.fence = turns.fence)
-  returning id, session_id`
+  returning id, session_id, state`
 
-/** See `Store.reclaim`. Runs inside a transaction. */
+const IS_WAITING = `update turns set ended_at = null where project_id = :projectId and id = :turnId`
+
+const EXTEND = `update approvals set expires_at = :now + waiting_ttl_ms
+  where project_id = :projectId and state = 'open' and call_id in
+    (select call_id from ledger_entries where project_id = :projectId and turn_id = :turnId)`
+
+const EXPIRE = `update approvals set state = 'expired'
+  where project_id = :projectId and state = 'open' and expires_at <= :now returning id, call_id, session_id`
+
+/** Whether anything is due; read first, so that looking costs an idle database no write. */
+const DUE = `select 1 as due where
+  exists (select 1 from leases where project_id = :projectId and expires_at <= :now)
+  or exists (select 1 from approvals where project_id = :projectId and state = 'open' and expires_at <= :now)
+  or exists (select 1 from turns where project_id = :projectId and state = 'running'
+    and not exists (select 1 from leases where leases.project_id = :projectId and leases.fence = turns.fence))
+  or exists (${LEFT_CALLS.replace(/ {2}order by seq$/, '')})`
+
+/** See `Store.reclaim`. */
+export async function reclaim(scope: Scope): Promise<Reclaimed> {
+  if (!(await scope.get(DUE))) return { calls: 0, turns: 0, approvals: 0 }
+  return scope.change(async (tx) => {
+    const reclaimed = await closeAbandoned(tx)
+    await expireApprovals(tx)
+    return reclaimed
+  })
+}
+
+/** Ends what owners left whose time is over. Runs inside a transaction. */
 export async function closeAbandoned(tx: Change): Promise<Reclaimed> {
   await tx.run(END_EXPIRED)
-  let approvals = 0
+  const turns = await tx.all(LEFT_TURNS)
+  for (const row of turns) {
+    const turnId = String(row.id)
+    if (row.state === 'waiting') {
+      await tx.run(IS_WAITING, { turnId })
+      await tx.run(EXTEND, { turnId })
+    }
+    await tx.event({ type: `turn.${String(row.state)}`, ...eventOwner(row), references: { turnId } })
+  }
   const calls = await tx.all(LEFT_CALLS)
+  return { calls: calls.length, turns: turns.length, approvals: await closeCalls(tx, calls) }
+}
+
+/** Ends the calls of a turn that waited and was cancelled. */
+export async function closeCallsOfTurn(tx: Change, turnId: string): Promise<void> {
+  await closeCalls(tx, await tx.all(CALLS_OF_TURN, { turnId }))
+}
+
+/** Returns how many open questions ended with them. */
+async function closeCalls(tx: Change, calls: readonly Row[]): Promise<number> {
+  let approvals = 0
   for (const row of calls) {
     const callId = String(row.call_id)
     const hasStarted = row.state === 'started'
@@ -36,14 +96,17 @@ export async function closeAbandoned(tx: Change): Promise<Reclaimed> {
     await tx.event({ type: `call.${eventWord(state)}`, ...eventOwner(row), references: { callId } })
     approvals += await endApproval(tx, callId)
   }
-  const turns = await tx.all(LEFT_TURNS)
-  for (const row of turns)
-    await tx.event({
-      type: 'turn.interrupted',
-      ...eventOwner(row),
-      references: { turnId: String(row.id) },
-    })
-  return { calls: calls.length, turns: turns.length, approvals }
+  return approvals
+}
+
+/** Sets open questions whose time is over to `expired`. A question of a dead process gets its longer time first. */
+export async function expireApprovals(tx: Change): Promise<number> {
+  const rows = await tx.all(EXPIRE)
+  for (const row of rows) {
+    const references = { approvalId: String(row.id), callId: String(row.call_id) }
+    await tx.event({ type: 'approval.expired', ...eventOwner(row), references })
+  }
+  return rows.length
 }
 
 /** Sets the open approval of a call that ended to `not run`; returns how many there were. */

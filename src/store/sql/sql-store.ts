@@ -4,7 +4,7 @@ import { createSqlBlobReferences } from './blobs.ts'
 import { createSqlEvents } from './events.ts'
 import { createSqlLeases } from './leases.ts'
 import { createSqlLedger } from './ledger.ts'
-import { closeAbandoned } from './reclaim.ts'
+import { reclaim } from './reclaim.ts'
 import { type Connection, createScope } from './scope.ts'
 import { createSqlSessions } from './sessions.ts'
 import { createSqlTurns } from './turns.ts'
@@ -21,7 +21,7 @@ export function createSqlStore(connection: Connection, projectId: string): Store
     approvals: createSqlApprovals(scope),
     events: createSqlEvents(scope),
     blobs: createSqlBlobReferences(scope),
-    reclaim: () => scope.change(closeAbandoned),
+    reclaim: () => reclaim(scope),
     close: () => connection.close(),
   }
 }

@@ -10,10 +10,12 @@ import {
   storeError,
   toJson,
 } from '../rules.ts'
+import type { Lease } from '../leases.ts'
 import type { StoredMessage, TurnRecord, Turns } from '../sessions.ts'
 import { ALL_ROWS, defined, filters, json, optionalJson, optionalNumber, optionalText } from './columns.ts'
 import { assertOwned, fencing, OWNED } from './leases.ts'
 import type { Change, Row, Scope, Statements } from './scope.ts'
+import { closeCallsOfTurn } from './reclaim.ts'
 import { addMessages } from './sessions.ts'
 
 /** True while the process that queued it has its lease. */
@@ -21,6 +23,7 @@ const IS_ALIVE = `exists (select 1 from leases where leases.project_id = :projec
   and leases.fence = turns.queued_fence and leases.expires_at > :now)`
 
 const COLUMNS = `id, session_id, request_id, message, state, cancel_requested, created_at, started_at, ended_at, result,
+  steps, input_tokens, output_tokens, total_tokens, hidden_calls,
   case when state = 'queued' and not ${IS_ALIVE} then 1 else 0 end as is_left`
 
 const GET = `select ${COLUMNS} from turns where project_id = :projectId and id = :id`
@@ -37,7 +40,8 @@ const INSERT = `insert into turns
 
 const SESSION = 'select id from sessions where project_id = :projectId and id = :sessionId'
 
-const RUNNING = `select id from turns where project_id = :projectId and session_id = :sessionId and state = 'running'`
+const UNDER_WAY = `select id, state from turns
+  where project_id = :projectId and session_id = :sessionId and state in ('running', 'waiting')`
 
 /** With an id, the turns before it that were left do not bar its way. */
 const NEXT = `select id from turns where project_id = :projectId and session_id = :sessionId and state = 'queued'
@@ -46,6 +50,19 @@ const NEXT = `select id from turns where project_id = :projectId and session_id 
 
 const TAKE = `update turns set state = 'running', fence = :fence, started_at = :now
   where project_id = :projectId and id = :id and state = 'queued' and ${OWNED}`
+
+const TAKE_OVER = `update turns set state = 'running', fence = :fence
+  where project_id = :projectId and id = :id and state = 'waiting' and ${OWNED}`
+
+const TAKE_OVER_CALLS = `update ledger_entries set fence = :fence
+  where project_id = :projectId and turn_id = :id and state in ('asked', 'answered')`
+
+const STEP = `update turns set steps = steps + 1, input_tokens = input_tokens + :inputTokens,
+    output_tokens = output_tokens + :outputTokens, total_tokens = total_tokens + :totalTokens, hidden_calls = :hiddenCalls
+  where project_id = :projectId and id = :id and state = 'running' and fence = :fence and ${OWNED}`
+
+const CANCEL_WAITING = `update turns set state = 'cancelled', ended_at = :now
+  where project_id = :projectId and id = :id and state = 'waiting'`
 
 const FINISH = `update turns set state = :state, result = :result, ended_at = :now
   where project_id = :projectId and id = :id and state = 'running' and fence = :fence and ${OWNED}`
@@ -66,6 +83,11 @@ export function createSqlTurns(scope: Scope): Turns {
     const turn = await get(statements, id)
     if (!turn) throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchTurn({ id }))
     return turn
+  }
+  const takeOver = async (tx: Change, id: string, lease: Lease): Promise<TurnRecord> => {
+    if ((await tx.run(TAKE_OVER, { ...fencing(lease), id })) === 0) await assertOwned(tx, lease)
+    await tx.run(TAKE_OVER_CALLS, { id, fence: lease.fence })
+    return changed(tx, await mustGet(tx, id))
   }
   return {
     async enqueue({ sessionId, message, lease, requestId, limit = QUEUE_LIMIT }) {
@@ -93,9 +115,11 @@ export function createSqlTurns(scope: Scope): Turns {
       checkSessionLease(sessionId, lease)
       return scope.change(async (tx) => {
         await assertOwned(tx, lease)
-        const running = await tx.get(RUNNING, { sessionId })
-        if (running) throw storeError('CONFLICT', MESSAGES.turnRunning({ sessionId, id: String(running.id) }))
+        const other = await tx.get(UNDER_WAY, { sessionId })
+        if (other?.state === 'running')
+          throw storeError('CONFLICT', MESSAGES.turnRunning({ sessionId, id: String(other.id) }))
         if (id !== undefined) await mustGet(tx, id)
+        if (other) return other.id === id ? takeOver(tx, String(other.id), lease) : undefined
         const next = await tx.get(NEXT, { sessionId, id: id ?? null })
         if (!next || (id !== undefined && next.id !== id)) return undefined
         const taken = String(next.id)
@@ -103,6 +127,21 @@ export function createSqlTurns(scope: Scope): Turns {
         const turn = await changed(tx, await mustGet(tx, taken))
         await addMessages(tx, sessionId, lease, messages)
         return turn
+      })
+    },
+    async step(id, lease, { message, tokens, hiddenCalls = [] }) {
+      const { inputTokens, outputTokens, totalTokens } = tokens
+      for (const [name, value] of Object.entries({ inputTokens, outputTokens, totalTokens })) checkNumber(name, value)
+      const values = { id, inputTokens, outputTokens, totalTokens, hiddenCalls: toJson('hidden calls', hiddenCalls) }
+      return scope.change(async (tx) => {
+        if ((await tx.run(STEP, { ...fencing(lease), ...values })) === 0) {
+          await assertOwned(tx, lease)
+          await mustGet(tx, id)
+          throw storeError('CONFLICT', MESSAGES.notYours({ what: 'turn', id, lease }))
+        }
+        const turn = await mustGet(tx, id)
+        if (message) await addMessages(tx, turn.sessionId, lease, [message])
+        return changed(tx, turn, 'step')
       })
     },
     async finish(id, lease, { state, result, messages = [] }) {
@@ -121,6 +160,10 @@ export function createSqlTurns(scope: Scope): Turns {
     async cancel(id) {
       return scope.change(async (tx) => {
         if ((await tx.run(END_QUEUED, { id, state: 'cancelled' })) > 0) return changed(tx, await mustGet(tx, id))
+        if ((await tx.run(CANCEL_WAITING, { id })) > 0) {
+          await closeCallsOfTurn(tx, id)
+          return changed(tx, await mustGet(tx, id))
+        }
         const requested = await tx.run(REQUEST_CANCEL, { id })
         const turn = await mustGet(tx, id)
         return requested === 0 ? turn : changed(tx, turn, 'cancel-requested')
@@ -163,5 +206,12 @@ function toTurn(scope: Scope, row: Row): TurnRecord {
     startedAt: optionalNumber(row.started_at),
     endedAt: optionalNumber(row.ended_at),
     result: optionalJson<NonNullable<TurnRecord['result']>>(scope, row.result),
+    use: {
+      steps: Number(row.steps),
+      inputTokens: Number(row.input_tokens),
+      outputTokens: Number(row.output_tokens),
+      totalTokens: Number(row.total_tokens),
+    },
+    hiddenCalls: json<string[]>(scope, row.hidden_calls),
   })
 }

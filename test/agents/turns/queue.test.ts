@@ -236,7 +236,7 @@ describe('a full queue that an ended process left', () => {
     assert.equal((await rig.agent.send('two', { onEvent })).end, 'done')
     const [first, second] = ids
     assert.deepEqual(notices.slice(0, 2), [
-      `The process of message ${first} ended before the message ran. To run it: nexus run --turn ${first}`,
+      `The process of message ${first} ended before the message ran. To run it: nexus sessions resume ${first}`,
       `To cancel it: nexus sessions cancel ${first}`,
     ])
     assert.deepEqual(notices.slice(6), ['Further such messages: 29. To list them: nexus sessions show s1'])

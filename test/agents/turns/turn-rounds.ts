@@ -107,8 +107,18 @@ function inspectOpen(path: string, ahead: number): Promise<void> {
   return withStore(path, ahead, async (store) => {
     await store.reclaim()
     assert.deepEqual(await store.turns.list({ states: ['running'] }), [])
-    assert.deepEqual(await store.ledger.list({ states: ['asked', 'answered', 'started'] }), [])
-    assert.deepEqual(await store.approvals.list({ states: ['open'] }), [])
+    const waiting = await store.turns.list({ states: ['waiting'] })
+    assert.ok(waiting.length <= 1)
+    const open = await store.ledger.list({ states: ['asked', 'answered', 'started'] })
+    assert.deepEqual(
+      open.map(({ call: { turnId }, state }) => [turnId, state === 'started']),
+      waiting.map(({ id }) => [id, false]),
+    )
+    const asked = open.filter(({ state }) => state === 'asked').map(({ call }) => call.id)
+    assert.deepEqual(
+      (await store.approvals.list({ states: ['open'] })).map(({ callId }) => callId),
+      asked,
+    )
     for (const turn of await store.turns.list({ states: ['queued'] })) assert.ok(turn.isLeft)
   })
 }

@@ -1,5 +1,5 @@
 /**
- * A process for `turn-rounds.ts` to kill: an agent that runs what was left in its session, then two messages at a time.
+ * A process for `turn-rounds.ts` to kill: an agent that goes on with the turn that waits, runs what was left in its session, then two messages at a time.
  * Says on stdout what happens. Arguments: state file, model URL, file of effects, milliseconds that the clock is ahead, how many messages.
  */
 import { appendFileSync, writeSync } from 'node:fs'
@@ -50,7 +50,8 @@ function onEvent(event: AgentEvent): void {
   else say(event.type)
 }
 
-for (const { id } of await store.turns.list({ sessionId, states: ['queued'] })) await agent.resume(id, { onEvent })
+const left = await store.turns.list({ sessionId, states: ['waiting', 'queued'] })
+for (const { id } of left) await agent.resume(id, { onEvent })
 for (let sent = 0; sent < Number(messages); sent += 2)
   await Promise.all(['one', 'two'].map((which) => agent.send(`message ${which} after ${ahead}.${sent}`, { onEvent })))
 await runtime.close()

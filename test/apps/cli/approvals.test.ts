@@ -5,30 +5,34 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ModelScript, startModelServer } from '../../../src/testing/index.ts'
+import { startPostgres, whyNoPostgres } from '../../store/postgres-server.ts'
 import { ended, Place } from './nexus.ts'
 
 interface Document {
   readonly data: {
     readonly open: readonly { readonly id: string; readonly sessionId: string; readonly command: string }[]
     readonly waiting: readonly { readonly id: string; readonly state: string; readonly isLeft: boolean }[]
+    readonly messages: readonly unknown[]
     readonly ledger: readonly { readonly state: string; readonly decision: { readonly rule: string } }[]
     readonly events: readonly { readonly id: number; readonly type: string }[]
   }
 }
 
 /** A workspace whose policy asks about commands, and a model that wants one. */
-async function setUp(t: TestContext, script: ModelScript) {
+async function setUp(t: TestContext, script: ModelScript, settings = '') {
   const place = new Place(t)
   mkdirSync(place.home, { recursive: true })
-  writeFileSync(join(place.home, 'nexus.yaml'), 'agents: [{ id: main, tools: { ask: [run_command] } }]\n')
+  writeFileSync(join(place.home, 'nexus.yaml'), 'agents: [{ id: main, tools: { ask: [run_command] } }]\n' + settings)
   const server = await startModelServer({ script })
   t.after(() => server.close())
-  const flags = ['--wait', '--trust', '--model', 'openai-compatible/scripted', '--base-url', server.url]
+  const model = ['--trust', '--model', 'openai-compatible/scripted', '--base-url', server.url]
+  const flags = ['--wait', ...model]
   const document = async (...args: string[]): Promise<Document['data']> =>
     (JSON.parse((await place.run([...args, '--json'])).stdout) as Document).data
   return {
     place,
     document,
+    model,
     start: (...args: string[]) => place.start(['run', ...args, ...flags]),
     /** The question, once it is open. */
     async question() {
@@ -66,25 +70,51 @@ test('two terminals share a session: the second message waits and is cancelled b
     assert.ok(types.includes(type), `${type} is not among ${types.join(' ')}`)
 })
 
-test('kill -9 while a person is asked: the next start says that the call did not run, and the session goes on', async (t) => {
-  const { place, document, start, question } = await setUp(t, [ASK, DONE])
+/** kill -9 while a person is asked; the answer comes from another terminal; a new process goes on. */
+async function outliveProcess(t: TestContext, settings: string, goOn: (sessionId: string) => readonly string[]) {
+  const { place, document, start, question, model } = await setUp(t, [ASK, DONE, DONE], settings)
   const child = start('one')
-  const { sessionId } = await question()
+  const { id, sessionId } = await question()
   child.kill('SIGKILL')
   await once(child, 'exit')
-  const next = await ended(start('--session', sessionId, 'two'))
-  assert.equal(next.code, 0, next.stderr)
-  assert.match(next.stderr, /The turn before this one was cut off before run_command ran\. Nexus does not run it/)
-  assert.match(
-    (await place.run(['sessions', 'show', sessionId])).stdout,
-    /not run: the turn was cut off before the call/,
-  )
-  const { ledger, events } = await document('sessions', 'show', sessionId)
+  let state = 'running'
+  while (state === 'running') {
+    await sleep(250)
+    state = (await document('sessions', 'show', sessionId)).waiting[0]?.state ?? 'none'
+  }
+  assert.equal(state, 'waiting')
+  const listed = (await place.run(['approvals', 'list'])).stdout
+  assert.match(listed, /main wants to run run_command/)
+  assert.match(listed, /echo hello/)
+  assert.match(listed, /asked \d+ s ago, until \d{4}-\d\d-\d\d \d\d:\d\d UTC/)
+  const early = await place.run(['sessions', 'resume', sessionId, ...model])
+  assert.match(early.stderr, /did not go on: it waits for an answer about run_command: echo hello/)
+  const answered = await place.run(['approvals', 'answer', id, '--allow'])
+  assert.match(answered.stderr, new RegExp(`To go on: nexus sessions resume ${sessionId}`))
   assert.deepEqual(
-    ledger.map(({ state }) => state),
-    ['not run'],
+    (await document('sessions', 'show', sessionId)).ledger.map(({ state: its }) => its),
+    ['answered'],
   )
+  const next = await place.run([...goOn(sessionId), ...model])
+  assert.deepEqual([next.code, next.stdout], [0, 'Done.\n'], next.stderr)
+  const { ledger, events, messages } = await document('sessions', 'show', sessionId)
+  assert.deepEqual(
+    ledger.map(({ state: its }) => its),
+    ['done'],
+  )
+  assert.match(JSON.stringify(messages.at(-2)), /hello/, 'the model got its result')
   const types = events.map(({ type }) => type)
-  assert.ok(types.includes('approval.not-run') && types.includes('turn.interrupted'), types.join(' '))
+  assert.equal(types.filter((type) => type === 'call.started').length, 1, 'the tool ran once')
+  assert.ok(types.includes('turn.waiting') && types.includes('turn.done'), types.join(' '))
   assert.deepEqual((await document('approvals', 'list')).open, [])
+}
+
+test('kill -9 while a person is asked: the question stays, and `sessions resume` goes on from the answer', (t) =>
+  outliveProcess(t, '', (id) => ['sessions', 'resume', id]))
+
+test('the same on Postgres, with `run --continue`', { skip: whyNoPostgres() ?? false }, async (t) => {
+  const server = await startPostgres()
+  t.after(() => server.close())
+  const settings = `store: { type: postgres, url: ${JSON.stringify(server.url())} }\n`
+  await outliveProcess(t, settings, () => ['run', '--continue'])
 })

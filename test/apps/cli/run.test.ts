@@ -126,18 +126,18 @@ test("a skill's command runs confined, and its exit code is returned", async (t)
   assert.equal((await place.run(['skills', 'run', 'greet', '--trust', '--', 'exit 7'])).code, 7)
 })
 
-test('run --turn runs a message that was left in the session of the message', async (t) => {
+test('sessions resume runs a message that was left, in its session', async (t) => {
   const place = new Place(t)
   const flags = await model(t, [
     { type: 'text', text: 'First.' },
     { type: 'text', text: 'Second.' },
   ])
   const run = async (...args: string[]): Promise<{ session: string; text: string }> => {
-    const { code, stdout, stderr } = await place.run(['run', ...args, '--trust', '--json', ...flags])
+    const { code, stdout, stderr } = await place.run([...args, '--trust', '--json', ...flags])
     assert.equal(code, 0, stderr)
     return (JSON.parse(stdout) as { data: { session: string; text: string } }).data
   }
-  const { session: sessionId } = await run('One')
+  const { session: sessionId } = await run('run', 'One')
   const store = await openSqliteStore({ path: join(place.home, 'state/nexus.db'), projectId: 'default' })
   const acquired = await store.leases.acquire('process:gone', { owner: 'gone', ttlMs: 60_000 })
   assert.ok(acquired.type === 'acquired')
@@ -145,15 +145,15 @@ test('run --turn runs a message that was left in the session of the message', as
   const left = await store.turns.enqueue({ sessionId, message: { role: 'user', content: 'Two' }, lease })
   await store.leases.release(lease)
   await store.close()
-  const { session, text } = await run('--turn', left.id)
+  const { session, text } = await run('sessions', 'resume', left.id)
   assert.deepEqual([session, text], [sessionId, 'Second.'])
 })
 
-test('run --turn with an unknown message reports that message', async (t) => {
+test('sessions resume with an unknown id reports it', async (t) => {
   const place = new Place(t)
-  const { code, stderr } = await place.run(['run', '--turn', 'none', '--trust', ...(await model(t, []))])
+  const { code, stderr } = await place.run(['sessions', 'resume', 'none', '--trust', ...(await model(t, []))])
   assert.equal(code, 4)
-  assert.match(stderr, /No message none waits or runs\./)
+  assert.match(stderr, /There is no session 'none'\./)
 })
 
 test('Ctrl-C cancels the turn and the command that is running, and ends with 130', async (t) => {

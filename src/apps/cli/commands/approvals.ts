@@ -28,11 +28,20 @@ export async function listApprovals(invocation: Invocation): Promise<Answer> {
 }
 
 function print(approval: Approval, { terminal: { line, paint } }: Invocation): void {
-  const { id, agentPath, tool, command, prefix, scope, expiresAt } = approval
+  const { id, agentPath, tool, command, prefix, scope, createdAt, expiresAt } = approval
   line(`${paint('bold', id)}  ${toSafeLine(agentPath)} wants to run ${toSafeLine(tool)}${inScope(scope)}`)
   quoteCommand(command).forEach((each) => line(each))
   const remember = prefix === undefined ? '' : `; can be remembered for: ${toSafeLine(prefix)} …`
-  line(`  until ${new Date(expiresAt).toISOString().slice(11, 19)}${remember}`)
+  const until = new Date(expiresAt).toISOString().slice(0, 16).replace('T', ' ')
+  line(`  asked ${ageOf(createdAt)} ago, until ${until} UTC${remember}`)
+}
+
+/** How long ago, in the largest whole unit. */
+function ageOf(at: number): string {
+  const seconds = Math.max(0, Math.round((Date.now() - at) / 1000))
+  if (seconds < 120) return `${seconds} s`
+  if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`
+  return seconds < 172_800 ? `${Math.floor(seconds / 3_600)} h` : `${Math.floor(seconds / 86_400)} days`
 }
 
 /** Where the answer applies; one of an earlier version applies to no call. */
@@ -58,12 +67,17 @@ export async function answerApproval(invocation: Invocation): Promise<Answer> {
   const { id } = findQuestion(closed.length > 0 ? closed : await approvals.list(), wanted)
   const by = `${userInfo().username} (nexus approvals)`
   const { isApplied, approval } = await approvals.answer(id, { isAllowed, by, remember })
-  const { state } = approval
+  const { state, sessionId } = approval
+  const [turn] = sessionId === undefined ? [] : await store.turns.list({ sessionId, states: ['running', 'waiting'] })
   return {
     data: { applied: isApplied, state, id },
     exit: isApplied ? 0 : 1,
-    show: () =>
-      terminal.note(isApplied ? `Answered: ${state}.` : `Nothing was changed: the question is ${state} already.`),
+    show: () => {
+      terminal.note(isApplied ? `Answered: ${state}.` : `Nothing was changed: the question is ${state} already.`)
+      if (!turn || !isApplied) return
+      const lead = turn.state === 'waiting' ? 'Its process ended. To go on' : 'If its process ended, go on'
+      terminal.note(`${lead}: ${terminal.commandLine(['sessions', 'resume', turn.sessionId])}`)
+    },
   }
 }
 

@@ -1,27 +1,112 @@
 import { addAbortSignal } from 'node:stream'
 import { createAgent, type ModelChoice, type TurnResult } from '../../../agents/turns/index.ts'
-import { commandFix, newId } from '../../../kernel/index.ts'
+import { commandFix, newId, toSafeLine } from '../../../kernel/index.ts'
 import { budgetDiagnostics, type Local } from '../../../local/index.ts'
-import type { Store } from '../../../store/index.ts'
-import { type Answer, argumentMissing, type Invocation, stringFlag } from '../command.ts'
+import { type Lease, sessionLease, type Store, type TurnRecord } from '../../../store/index.ts'
+import { type Answer, argument, argumentMissing, type Invocation, stringFlag } from '../command.ts'
 import { errorMember, errorOf, type Failure, many, printFailure, toFailure } from '../failure.ts'
 import { chooseModel } from '../model/choose-model.ts'
 import { isTerminalAt } from '../output.ts'
 import { agentFlag, findings, openFor, printDiagnostics, diagnosticsOf, warnUnconfined } from '../open.ts'
-import { findSession, turnNotFound } from '../stored.ts'
+import { findSession, matchingIds, turnNotFound } from '../stored.ts'
 import { noteDenials } from '../show/denials.ts'
 import { printSkillsAbove } from '../show/other-clients.ts'
 import { countsOf } from '../show/skills.ts'
 import { pathsOfSkills } from '../show/skill-paths.ts'
 import { createTurnDisplay, formatTrace, type TurnDisplay } from '../show/turn.ts'
 
+/** The message of a session that is run: a new one, or one that an ended process left. */
+type Work =
+  | { readonly sessionId: string; readonly agentId: string | undefined; readonly task: string }
+  | { readonly sessionId: string; readonly agentId: string | undefined; readonly turnId: string }
+
 /** `nexus run "<task>"`: the model's words on stdout, everything about tools on stderr. */
 export async function runTask(invocation: Invocation): Promise<Answer> {
-  const task = stringFlag(invocation, 'turn') === undefined ? await readTask(invocation) : ''
+  const isContinued = invocation.flags['continue'] === true
+  const hasTask = invocation.positionals.length + invocation.rest.length > 0
+  const task = hasTask || !isContinued ? await readTask(invocation) : undefined
+  return takeTurn(invocation, async ({ store, runtime }) => {
+    const wanted = stringFlag(invocation, 'session')
+    const agentId = agentFlag(invocation)
+    if (!isContinued)
+      return {
+        agentId,
+        task: task ?? '',
+        sessionId: wanted === undefined ? newId() : (await findSession(store, wanted)).id,
+      }
+    const [newest] = await store.sessions.list({ limit: 1, scope: runtime.openAgent().scope })
+    if (!newest) throw errorOf('FILE_NOT_FOUND', 'This workspace has no session to continue.', startOne())
+    const { id: sessionId } = newest
+    if (task !== undefined) return { sessionId, agentId: agentId ?? newest.agentId, task }
+    const turn = await nextTurn(store, sessionId)
+    if (turn) return { sessionId, agentId: agentId ?? newest.agentId, turnId: turn.id }
+    throw errorOf(
+      'INVALID_ARGUMENT',
+      `Session ${sessionId} has no turn that waits, and no task was given.`,
+      commandFix('Write what to do:', 'run', '--continue', 'Now as a table'),
+    )
+  })
+}
+
+/** `nexus sessions resume <session or turn>`. */
+export async function resumeSession(invocation: Invocation): Promise<Answer> {
+  const wanted = argument(invocation, 'the id of a session or a turn', ['0196f3'])
+  return takeTurn(invocation, async ({ store }) => {
+    const open = await store.turns.list({ states: ['waiting', 'queued'] })
+    const byId = matchingIds(open, wanted)
+    const turn = byId.length === 1 ? byId[0] : await nextTurn(store, (await findSession(store, wanted)).id)
+    if (!turn) throw turnNotFound(wanted)
+    const session = await store.sessions.get(turn.sessionId)
+    return { sessionId: turn.sessionId, agentId: agentFlag(invocation) ?? session?.agentId, turnId: turn.id }
+  })
+}
+
+/** The turn of a session that waits for an answer, else the first message that an ended process left. */
+async function nextTurn(store: Store, sessionId: string): Promise<TurnRecord | undefined> {
+  const [waiting] = await store.turns.list({ sessionId, states: ['waiting'] })
+  if (waiting) return waiting
+  const [running] = await store.turns.list({ sessionId, states: ['running'] })
+  const lease = running && (await store.leases.get(sessionLease(sessionId)))
+  if (lease) throw stillRuns(sessionId, lease)
+  return (await store.turns.list({ sessionId, states: ['queued'] })).find(({ isLeft }) => isLeft)
+}
+
+function stillRuns(sessionId: string, { owner, expiresAt }: Lease): Error {
+  const end = new Date(expiresAt).toISOString().slice(11, 19)
+  return errorOf(
+    'CONFLICT',
+    `The turn of session ${sessionId} still runs in ${toSafeLine(owner)}.`,
+    commandFix(`If that process was killed, go on after ${end} UTC:`, 'sessions', 'resume', sessionId),
+  )
+}
+
+function startOne() {
+  return commandFix('Start one:', 'run', 'Chart data/sales.csv by region')
+}
+
+/** Throws CONFLICT while a question of a turn is open and nobody here can answer it. */
+async function checkAnswered(store: Store, turnId: string, invocation: Invocation): Promise<void> {
+  const { flags, terminal } = invocation
+  if (flags['yes'] === true || flags['wait'] === true || terminal.isInteractive) return
+  const calls = new Set((await store.ledger.list({ turnId, states: ['asked'] })).map(({ call }) => call.id))
+  const question = (await store.approvals.list({ states: ['open'] })).find(({ callId }) => calls.has(callId))
+  if (!question) return
+  const { id, tool, command } = question
+  throw errorOf(
+    'CONFLICT',
+    `The turn did not go on: it waits for an answer about ${toSafeLine(tool)}: ${toSafeLine(command)}`,
+    commandFix('Answer it, then try again:', 'approvals', 'answer', id, '--allow'),
+  )
+}
+
+/** Runs one turn of a session and shows it. */
+async function takeTurn(invocation: Invocation, choose: (local: Local) => Promise<Work>): Promise<Answer> {
   const { terminal } = invocation
   await using local = await openFor(invocation, { needsTrust: true })
   const { store } = local
   await store.reclaim()
+  const work = await choose(local)
+  if ('turnId' in work) await checkAnswered(store, work.turnId, invocation)
   const model = await chooseModel(local, invocation)
   warnUnconfined(local, invocation)
   const { ready, held } = countsOf(local.runtime.openAgent({ id: agentFlag(invocation) }).catalog())
@@ -37,7 +122,7 @@ export async function runTask(invocation: Invocation): Promise<Answer> {
     isAnswered: invocation.flags['yes'] === true || terminal.isInteractive,
     showPaths: pathsOfSkills(local, agentFlag(invocation), terminal),
   })
-  const result = await takeTurn(local, model, { invocation, task, onEvent })
+  const result = await send(local, model, { invocation, work, onEvent })
   const entries = await store.ledger.list({ turnId: result.turnId })
   if (entries.length > 0) terminal.note(`\n${formatTrace(entries, onStderr)}`)
   await noteDenials(entries, local, invocation)
@@ -61,36 +146,25 @@ async function readTask({ positionals, rest, signal }: Invocation): Promise<stri
   throw errorOf('INVALID_ARGUMENT', message, commandFix('Pipe the task into:', 'run', '-'))
 }
 
-async function takeTurn(
+async function send(
   local: Local,
   model: ModelChoice,
-  turn: { readonly invocation: Invocation; readonly task: string; readonly onEvent: TurnDisplay['onEvent'] },
+  turn: { readonly invocation: Invocation; readonly work: Work; readonly onEvent: TurnDisplay['onEvent'] },
 ): Promise<TurnResult> {
-  const { invocation, task, onEvent } = turn
+  const { invocation, work, onEvent } = turn
   const { store, config } = local
-  const agentId = agentFlag(invocation) ?? (config.agents[0]?.id as string)
+  const agentId = work.agentId ?? (config.agents[0]?.id as string)
   const { maxIterations, maxConcurrentTools } = config.limits
-  const left = stringFlag(invocation, 'turn')
-  const sessionId = await chooseSession(store, stringFlag(invocation, 'session'), left)
   const instructions = config.agents.find((agent) => agent.id === agentId)?.instructions
   const agent = createAgent({
-    agent: local.runtime.openAgent({ id: agentId, sessionId }),
+    agent: local.runtime.openAgent({ id: agentId, sessionId: work.sessionId }),
     model,
     store,
     limits: { maxIterations, maxConcurrentTools },
     instructions,
   })
   const options = { signal: invocation.signal, onEvent }
-  return left === undefined ? agent.send(task, options) : agent.resume(left, options)
-}
-
-/** The session that was named, else that of the message that was left, else a new one. */
-async function chooseSession(store: Store, wanted: string | undefined, left: string | undefined): Promise<string> {
-  if (wanted !== undefined) return (await findSession(store, wanted)).id
-  if (left === undefined) return newId()
-  const turn = await store.turns.get(left)
-  if (turn) return turn.sessionId
-  throw turnNotFound(left)
+  return 'task' in work ? agent.send(work.task, options) : agent.resume(work.turnId, options)
 }
 
 /** Prints the summary on stderr. */

@@ -21,10 +21,11 @@ export async function listSessions(invocation: Invocation): Promise<Answer> {
   const { store, scope } = opened
   await store.reclaim()
   const found = await store.sessions.list({ limit: 100, scope: isAll ? undefined : scope })
-  const running = new Set((await store.turns.list({ states: ['running'] })).map(({ sessionId }) => sessionId))
+  const underWay = await store.turns.list({ states: ['running', 'waiting'] })
+  const states = new Map(underWay.map(({ sessionId, state }) => [sessionId, state]))
   const sessions = found.map(({ snapshot: _, ...session }) => ({
     ...session,
-    state: running.has(session.id) ? 'running' : 'idle',
+    state: states.get(session.id) ?? 'idle',
   }))
   const hasOthers = !isAll && (await store.sessions.list({ limit: found.length + 1 })).length > found.length
   return {
@@ -60,9 +61,9 @@ export async function showSession(invocation: Invocation): Promise<Answer> {
   const messages = await store.sessions.messages(session.id)
   const ledger = await store.ledger.list({ sessionId: session.id })
   const events = await store.events.after(0, { sessionId: session.id })
-  const waiting = await store.turns.list({ sessionId: session.id, states: ['queued', 'running'] })
+  const waiting = await store.turns.list({ sessionId: session.id, states: ['queued', 'running', 'waiting'] })
   const lease = await store.leases.get(sessionLease(session.id))
-  const state = waiting.some((turn) => turn.state === 'running') ? 'running' : 'idle'
+  const state = waiting.find((turn) => turn.state !== 'queued')?.state ?? 'idle'
   const owner = state === 'running' && lease ? { owner: lease.owner, until: lease.expiresAt } : {}
   return {
     data: { session: { ...session, state, ...owner }, messages, ledger, waiting, events },
@@ -74,9 +75,10 @@ export async function showSession(invocation: Invocation): Promise<Answer> {
       if (events.length > 0) terminal.line(`\n${events.map((event) => describeEvent(event)).join('\n')}`)
       for (const turn of waiting) {
         terminal.line(`${turn.id}  ${stateText(turn, lease)}`)
-        const run = terminal.commandLine(['run', '--session', session.id, '--turn', turn.id])
+        const run = terminal.commandLine(['sessions', 'resume', turn.id])
         const cancel = terminal.commandLine(['sessions', 'cancel', turn.id])
         if (turn.isLeft) terminal.note(`Run it: ${run}   or drop it: ${cancel}`)
+        if (turn.state === 'waiting') terminal.note(`Answer its question, then go on: ${run}   or cancel it: ${cancel}`)
       }
     },
   }
@@ -108,7 +110,7 @@ export async function cancelTurn(invocation: Invocation): Promise<Answer> {
   await using opened = await openStored(invocation)
   const { store } = opened
   await store.reclaim()
-  const open = await store.turns.list({ states: ['queued', 'running'] })
+  const open = await store.turns.list({ states: ['queued', 'running', 'waiting'] })
   const matching = matchingIds(open, wanted)
   const [turn] = matching
   if (!turn || matching.length > 1) throw turnNotFound(wanted, matching.length)
@@ -118,6 +120,7 @@ export async function cancelTurn(invocation: Invocation): Promise<Answer> {
 }
 
 function stateText({ state, isLeft }: TurnRecord, lease: Lease | undefined): string {
+  if (state === 'waiting') return 'waits for an answer: its process is gone'
   if (state !== 'running') return isLeft ? 'waits: the process that queued it is gone' : state
   if (!lease) return state
   const end = new Date(lease.expiresAt).toISOString().slice(11, 19)

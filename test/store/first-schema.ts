@@ -1,0 +1,82 @@
+/** A database as the first schema made it, with rows of every kind, and what must be left of them. */
+import assert from 'node:assert/strict'
+import { sessionLease, type Store } from '../../src/store/index.ts'
+import { migrate, type Schema } from '../../src/store/sql/migrate.ts'
+import { migrationsOf } from '../../src/store/sql/migrations.ts'
+import type { Connection } from '../../src/store/sql/scope.ts'
+
+const STATES = ['queued', 'running', 'done', 'cancelled', 'dropped', 'interrupted']
+const FAR = 4_000_000_000_000
+const ALLOW = `{"type":"allow","rule":"r","chain":[],"limits":{}}`
+
+const call = (id: string): string =>
+  `{"id":"${id}","projectId":"default","agentId":"main","sessionId":"s1","origin":"model","tool":"echo","arguments":{}}`
+
+const ROWS: readonly string[] = [
+  `insert into leases (project_id, name, owner, acquired_at, expires_at)
+    values ('default', :lease, 'old', 1, ${FAR})`,
+  `insert into sessions (project_id, id, agent_id, title, scope, created_at, updated_at, snapshot, loaded)
+    values ('default', 's1', 'main', '"old"', '"/w"', 1, 2, '{"version":"1"}', '[]')`,
+  `insert into session_messages (project_id, session_id, message, at)
+    values ('default', 's1', '{"role":"user","content":"hi"}', 3)`,
+  ...STATES.map(
+    (state, index) => `insert into turns
+      (project_id, id, session_id, request_id, message, state, queued_fence, fence, cancel_requested, created_at, result)
+      values ('default', 't-${state}', 's1', 'r${index}', '{"role":"user","content":"${index}"}', '${state}', 1, 1, 0, ${index},
+        '{"text":"${index}"}')`,
+  ),
+  `insert into ledger_entries
+    (project_id, call_id, agent_id, session_id, turn_id, origin, fence, call, decision, skill, state, outcome, opened_at, started_at)
+    values ('default', 'c-started', 'main', 's1', 't-running', 'model', 1, '${call('c-started')}', '${ALLOW}', null, 'started', null, 1, 1)`,
+  `insert into ledger_entries
+    (project_id, call_id, agent_id, session_id, turn_id, origin, fence, call, decision, skill, state, outcome, opened_at, closed_at)
+    values ('default', 'c-done', 'main', 's1', 't-done', 'model', 1, '${call('c-done')}', '${ALLOW}', null, 'done',
+      '{"type":"success","text":"ok"}', 1, 2)`,
+  `insert into approvals (project_id, id, call_id, session_id, agent_path, tool, command, prefix, scope, can_remember,
+      created_at, expires_at, state, answered_by, answered_at)
+    values ('default', 'a1', 'c-done', 's1', 'main', 'echo', '"make"', '"make"', '"/w"', 1, 1, ${FAR}, 'allowed', 'ada', 2)`,
+  `insert into remembered_approvals (project_id, id, agent_path, tool, match, text, scope, created_at, answered_by)
+    values ('default', 'm1', 'main', 'echo', 'exact', '"make"', '"/w"', 1, 'ada')`,
+  `insert into events (project_id, agent_id, session_id, type, refs, at) values ('default', 'main', 's1', 'turn.done', '{}', 4)`,
+  `insert into blob_references (project_id, id, digest, bytes, name, is_cut, call_id, session_id, created_at)
+    values ('default', 'b1', '${'0'.repeat(64)}', 5, 'stdout', 0, 'c-done', 's1', 5)`,
+]
+
+export async function makeFirstSchema(connection: Connection, schema: Schema): Promise<void> {
+  await migrate(connection, schema, migrationsOf(schema.dialect).slice(0, 1))
+  const inSchema = schema.dialect.isSqlite ? ROWS : ROWS.map((row) => row.replace('insert into ', 'insert into nexus.'))
+  for (const row of inSchema) await connection.run(row, row.includes(':lease') ? { lease: sessionLease('s1') } : {})
+}
+
+/** Everything is there, reads as before, and goes on. */
+export async function inspectMigrated(store: Store): Promise<void> {
+  const session = await store.sessions.get('s1')
+  assert.deepEqual([session?.title, session?.scope, session?.messageCount], ['old', '/w', 1])
+  assert.deepEqual(await store.sessions.messages('s1'), [{ role: 'user', content: 'hi' }])
+  const turns = await store.turns.list()
+  assert.deepEqual(
+    turns.map(({ id, state, requestId, result, use: { steps } }) => [id, state, requestId, result, steps]),
+    STATES.map((state, index) => [`t-${state}`, state, `r${index}`, { text: String(index) }, 0]),
+  )
+  const calls = (await store.ledger.list()).map(({ call: { id }, state }) => `${id} ${state}`)
+  assert.deepEqual(calls, ['c-started started', 'c-done done'])
+  const [approval] = await store.approvals.list()
+  assert.deepEqual(
+    [approval?.id, approval?.command, approval?.state, approval?.answeredBy],
+    ['a1', 'make', 'allowed', 'ada'],
+  )
+  assert.deepEqual(
+    (await store.approvals.remembered()).map(({ id, text }) => [id, text]),
+    [['m1', 'make']],
+  )
+  assert.deepEqual(
+    (await store.events.after(0)).map(({ type }) => type),
+    ['turn.done'],
+  )
+  assert.equal((await store.blobs.get('b1'))?.name, 'stdout')
+  const lease = await store.leases.get(sessionLease('s1'))
+  assert.equal(lease?.owner, 'old')
+  const added = await store.turns.enqueue({ sessionId: 's1', message: { role: 'user', content: 'new' }, lease })
+  assert.equal((await store.turns.list()).at(-1)?.id, added.id, 'its number is greater than those of before')
+  assert.equal((await store.turns.finish('t-running', lease, { state: 'done' })).state, 'done')
+}
