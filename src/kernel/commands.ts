@@ -11,21 +11,15 @@ export interface ProposedCommand {
 }
 
 /** A fix that ends with a command: whole, as for a program named `nexus`, and in parts. */
-export function commandFix(
-  lead: string,
-  ...args: readonly string[]
-): { readonly fix: string; readonly proposal: ProposedCommand } {
-  const proposal = { lead, args }
+export function commandFix(lead: string, ...args: readonly string[]) {
+  const proposal: ProposedCommand = { lead, args }
   return { fix: `${lead} ${commandLine('nexus', args)}`, proposal }
 }
 
 /** The same for a command of the system, such as `mv`. */
-export function shellFix(
-  lead: string,
-  program: string,
-  ...args: readonly string[]
-): { readonly fix: string; readonly proposal: ProposedCommand } {
-  return { fix: `${lead} ${commandLine(program, args)}`, proposal: { lead, args, program } }
+export function shellFix(lead: string, program: string, ...args: readonly string[]) {
+  const proposal: ProposedCommand = { lead, args, program }
+  return { fix: `${lead} ${commandLine(program, args)}`, proposal }
 }
 
 /** A line for a shell: the program as it is, its arguments quoted where a shell would change them. */

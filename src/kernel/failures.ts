@@ -37,15 +37,9 @@ export function hasErrors(diagnostics: readonly Pick<Diagnostic, 'severity'>[]):
   return diagnostics.some((diagnostic) => diagnostic.severity === 'error')
 }
 
-/** One row of the error table: JSON-RPC number, HTTP status, CLI exit code. */
-export interface CodeRow {
-  readonly rpc: number
-  readonly http: number
-  readonly exit: number
-}
-
 /**
- * Every code that a `NexusError` can have. `docs/errors.md` explains each; a test keeps the two equal.
+ * Every code that a `NexusError` can have, with its JSON-RPC number, HTTP status and CLI exit code. `docs/errors.md` explains each; a test
+ * keeps the two equal.
  * CLI exit codes: 1 failure, 2 usage, 3 network, 4 not found.
  */
 export const CODES = {
@@ -72,7 +66,7 @@ export const CODES = {
   ADDRESS_REFUSED: { rpc: -32050, http: 403, exit: 1 },
   NETWORK_FAILED: { rpc: -32051, http: 502, exit: 3 },
   INTERNAL: { rpc: -32603, http: 500, exit: 1 },
-} as const satisfies Record<string, CodeRow>
+} as const
 
 /** A name in the error table. */
 export type ErrorCode = keyof typeof CODES

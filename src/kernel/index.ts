@@ -27,7 +27,7 @@ export {
   type JsonSchema,
   type JsonValue,
 } from './json.ts'
-export { makeDirectory } from './paths/make-directory.ts'
+export { makeDirectory } from './make-directory.ts'
 export { nearest } from './nearest.ts'
 export { type Failed, failed, type FailureCode, type Outcome, succeeded } from './outcome.ts'
 export {
@@ -40,7 +40,6 @@ export {
   type StreamRedactor,
 } from './redact.ts'
 export {
-  codePointOf,
   escapeXml,
   firstHidden,
   firstUnseen,

@@ -25,34 +25,19 @@ function comparable(name: string): string {
 
 /** Optimal string alignment distance; any number of at least `limit` once it is known not to be smaller. */
 function editDistance(a: string, b: string, limit: number): number {
-  if (a === b) return 0
   if (Math.abs(a.length - b.length) >= limit) return limit
-  let beforeLast: readonly number[] = []
-  let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, column) => column)
-  for (let row = 1; row <= a.length; row++) {
-    const current = nextRow([a.slice(Math.max(0, row - 2), row), b], last, beforeLast)
-    if (Math.min(...current) >= limit) return limit
-    beforeLast = last
-    last = current
+  const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)]
+  const at = (row: number, column: number): number => rows[row]?.[column] ?? Infinity
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    rows.push(row)
+    for (let j = 1; j <= b.length; j++) {
+      const changed = at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const isSwapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swapped = isSwapped ? at(i - 2, j - 2) + 1 : Infinity
+      row.push(Math.min(changed, swapped, at(i - 1, j) + 1, at(i, j - 1) + 1))
+    }
+    if (Math.min(...row) >= limit) return limit
   }
-  return last[b.length] ?? limit
-}
-
-/** The row of the distance table for the last letter of `ending`, which is at most the two letters read last. */
-function nextRow([ending, b]: [string, string], last: readonly number[], beforeLast: readonly number[]): number[] {
-  const letter = ending.at(-1)
-  const letterBefore = ending.length > 1 ? ending[0] : undefined
-  const current = [at(last, 0) + 1]
-  for (let column = 1; column <= b.length; column++) {
-    const changed = at(last, column - 1) + (letter === b[column - 1] ? 0 : 1)
-    let cost = Math.min(at(last, column) + 1, at(current, column - 1) + 1, changed)
-    const swapped = column > 1 && letter === b[column - 2] && letterBefore === b[column - 1]
-    if (swapped) cost = Math.min(cost, at(beforeLast, column - 2) + 1)
-    current.push(cost)
-  }
-  return current
-}
-
-function at(row: readonly number[], column: number): number {
-  return row[column] ?? Number.POSITIVE_INFINITY
+  return at(a.length, b.length)
 }

@@ -70,7 +70,7 @@ export function unseenInCommand(command: string): string | undefined {
 }
 
 /** The first character of a text as people look it up, such as `U+00A0`. */
-export function codePointOf(text: string): string {
+function codePointOf(text: string): string {
   return `U+${(text.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { isJsonObject, type JsonObject, NexusError } from '../kernel/index.ts'
+import { isJsonObject, type JsonObject } from '../kernel/index.ts'
 import type { ModelApi, ModelRequest, ModelScript, Reply } from './model-reply.ts'
 import { sendJson, sendReply } from './send-reply.ts'
 import { chatCompletions } from './wire/chat-completions.ts'
@@ -28,8 +28,6 @@ export interface ModelServer extends AsyncDisposable {
 
 export interface ModelServerOptions {
   readonly script: ModelScript
-  /** Default: a free port. */
-  readonly port?: number
   /** When given, requests with another key are answered 401. */
   readonly apiKey?: string
   /** Names that GET /v1/models lists; default `scripted`. */
@@ -47,7 +45,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024
 
 /**
  * Starts an HTTP server on 127.0.0.1 that speaks the interfaces of OpenAI (chat completions, responses) and
- * Anthropic (messages), streaming or not, and answers from the script. Throws CONFLICT when the port is taken.
+ * Anthropic (messages), streaming or not, and answers from the script.
  */
 export async function startModelServer(options: ModelServerOptions): Promise<ModelServer> {
   const requests: ModelRequest[] = []
@@ -107,7 +105,9 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     })
   }
 
-  const port = await listen(server, options.port ?? 0)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
   const close = async (): Promise<void> => {
     server.closeAllConnections()
     if (!server.listening) return
@@ -124,19 +124,6 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     close,
     [Symbol.asyncDispose]: close,
   }
-}
-
-async function listen(server: Server, port: number): Promise<number> {
-  server.listen(port, '127.0.0.1')
-  try {
-    await once(server, 'listening')
-  } catch (cause) {
-    throw new NexusError('CONFLICT', `Port ${port} on 127.0.0.1 cannot be used.`, {
-      fix: 'Leave out `port` to get a free one.',
-      cause,
-    })
-  }
-  return (server.address() as AddressInfo).port
 }
 
 async function readBody(request: IncomingMessage): Promise<JsonObject | undefined> {

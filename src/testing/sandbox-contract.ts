@@ -35,12 +35,12 @@ export function sandboxContract(name: string, make: MakeSandbox, options: Sandbo
 
 /** One sandbox and one workspace for all tests of a contract. */
 class Rig {
-  readonly #make: MakeSandbox
+  readonly make: MakeSandbox
   workspace = ''
   #sandbox: Sandbox | undefined
 
   constructor(make: MakeSandbox) {
-    this.#make = make
+    this.make = make
   }
 
   async open(): Promise<void> {
@@ -48,7 +48,7 @@ class Rig {
     chmodSync(this.workspace, 0o755)
     mkdirSync(join(this.workspace, 'sub'))
     writeFileSync(join(this.workspace, 'in.txt'), 'from the host\n')
-    this.#sandbox = await this.#make()
+    this.#sandbox = await this.make()
   }
 
   async close(): Promise<void> {
@@ -59,10 +59,6 @@ class Rig {
   get sandbox(): Sandbox {
     assert.ok(this.#sandbox)
     return this.#sandbox
-  }
-
-  make(): Promise<Sandbox> {
-    return this.#make()
   }
 
   run(command: string, more: Partial<CommandRequest> = {}, signal?: AbortSignal): ReturnType<Sandbox['run']> {

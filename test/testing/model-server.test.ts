@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isNexusError } from '../../src/kernel/index.ts'
 import { type ModelServerOptions, type Reply, startModelServer } from '../../src/testing/index.ts'
 
 const CALLS: Reply = {
@@ -226,12 +225,4 @@ describe('model server', () => {
     await server.close()
     await assert.rejects(pending)
   })
-
-  it('reports a port that is taken', () =>
-    withServer({ script: [] }, async (server) => {
-      await assert.rejects(
-        startModelServer({ script: [], port: server.port }),
-        (error) => isNexusError(error) && error.code === 'CONFLICT',
-      )
-    }))
 })

@@ -1,7 +1,6 @@
 /** check: starts a server as a client would, asks it for its tools, and names what is wrong when there is no answer. */
 import { runProgram } from '../../machine/host/index.ts'
 import { isJsonObject, type JsonObject, type JsonValue, ownValue, toSafeLine } from '../../kernel/index.ts'
-import { type Fault, FAULTS } from './messages.ts'
 
 /** A server as a client starts it. */
 interface ServerStart {
@@ -22,7 +21,7 @@ export type ServerCheck =
       readonly tools: number
       readonly ms: number
     }
-  | { readonly type: 'fault'; readonly code: Fault; readonly message: string; readonly fix: string }
+  | { readonly type: 'fault'; readonly code: string; readonly message: string; readonly fix: string }
 
 /** The newest version that starts with `initialize`; a server may answer with another. */
 const PROTOCOL = '2025-11-25'
@@ -45,16 +44,35 @@ export async function checkServer({ command, timeoutMs = TIMEOUT_MS, ...start }:
   })
   const { messages, noise } = messagesIn(result.stdout)
   const [initialized, listed] = REQUEST_IDS.map((id) => answerTo(id, messages))
-  if (noise !== undefined) return fault('mcp-noise', noise)
+  if (noise !== undefined)
+    return fault(
+      'mcp-noise',
+      `The server wrote a line to stdout that is not an MCP message: ${noise}`,
+      'Remove what writes there: a shell profile, a wrapper or a version manager.',
+    )
   if (initialized && listed) return judged(initialized, listed, Math.round(performance.now() - began))
   const stderr = Buffer.from(result.stderr ?? []).toString('utf8')
   const said = toSafeLine(stderr.trim())
+  const wrote = said === '' ? '' : ` It wrote: ${said}`
   if (result.type === 'ended') {
     const how = result.signal === undefined ? `exit code ${result.code}` : `signal ${result.signal}`
-    return fault('mcp-ended', how, said)
+    return fault(
+      'mcp-ended',
+      `The server ended before it answered: ${how}.${wrote || ' It wrote nothing to stderr.'}`,
+      'Correct what it reports, then check again.',
+    )
   }
-  if (result.reason === 'time') return fault('mcp-silent', timeoutMs / 1_000, said)
-  return fault('mcp-not-started', toSafeLine(command[0] ?? ''), result.why)
+  if (result.reason === 'time')
+    return fault(
+      'mcp-silent',
+      `The server did not answer within ${timeoutMs / 1_000} s.${wrote}`,
+      'Start the command of the entry in a terminal, and check what it waits for.',
+    )
+  return fault(
+    'mcp-not-started',
+    `The client cannot start ${toSafeLine(command[0] ?? '')}: it ${result.why}.`,
+    'Write the absolute path of the program. nexus mcp install does that.',
+  )
 }
 
 const REQUESTS: readonly JsonObject[] = [
@@ -109,7 +127,10 @@ function answerTo(id: number, messages: readonly JsonObject[]): JsonObject | und
 
 function judged(initialized: JsonObject, listed: JsonObject, ms: number): ServerCheck {
   for (const { error } of [initialized, listed])
-    if (isJsonObject(error)) return fault('mcp-refused', toSafeLine(textOf(error['message'])).slice(0, MAX_SHOWN))
+    if (isJsonObject(error)) {
+      const why = toSafeLine(textOf(error['message'])).slice(0, MAX_SHOWN)
+      return fault('mcp-refused', `The server refused the client: ${why}`, 'Correct what it reports, then check again.')
+    }
   const { result } = initialized
   const about = isJsonObject(result) ? result : {}
   const info = ownValue(about, 'serverInfo')
@@ -127,7 +148,6 @@ function textOf(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
-function fault<Code extends Fault>(code: Code, ...facts: Parameters<(typeof FAULTS)[Code]>): ServerCheck {
-  const words = FAULTS[code] as (...all: typeof facts) => { readonly message: string; readonly fix: string }
-  return { type: 'fault', code, ...words(...facts) }
+function fault(code: string, message: string, fix: string): ServerCheck {
+  return { type: 'fault', code, message, fix }
 }

@@ -2,7 +2,7 @@
 import { parse as parseToml, patch as patchToml } from '@decimalturn/toml-patch'
 import { modify, parseTree, getNodeValue, type ParseError, printParseErrorCode } from 'jsonc-parser'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
-import { clientError, MESSAGES } from './messages.ts'
+import { unreadable } from './text-file.ts'
 import type { Client } from './table.ts'
 
 type Format = Client['format']
@@ -11,7 +11,7 @@ type Format = Client['format']
 export function readDocument(text: string, format: Format, path: string): JsonObject {
   if (withoutMark(text).trim() === '') return {}
   const value = format === 'json' ? readJson(text, path) : readToml(text, path)
-  if (!isJsonObject(value)) throw clientError(MESSAGES.unreadable(path, 'it is not a mapping of keys'))
+  if (!isJsonObject(value)) throw unreadable(path, 'it is not a mapping of keys')
   return value
 }
 
@@ -22,7 +22,7 @@ function readJson(text: string, path: string): JsonValue {
   const [first] = errors
   if (first) {
     const line = own.slice(0, first.offset).split('\n').length
-    throw clientError(MESSAGES.unreadable(path, `it is not JSON (${printParseErrorCode(first.error)})`, line))
+    throw unreadable(`${path}:${line}`, `it is not JSON (${printParseErrorCode(first.error)})`)
   }
   return tree === undefined ? {} : (getNodeValue(tree) as JsonValue)
 }
@@ -32,7 +32,8 @@ function readToml(text: string, path: string): JsonValue {
     return parseToml(text) as JsonValue
   } catch (error) {
     const { message, line } = error as Error & { line?: number }
-    throw clientError(MESSAGES.unreadable(path, `it is not TOML (${message.split('\n')[0] ?? ''})`, line), error)
+    const place = line === undefined ? path : `${path}:${line}`
+    throw unreadable(place, `it is not TOML (${message.split('\n')[0] ?? ''})`, error)
   }
 }
 

@@ -2,12 +2,11 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { isJsonObject, type JsonObject, ownValue } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject, NexusError, ownValue } from '../../kernel/index.ts'
 import { changeText, readDocument } from './config-text.ts'
-import { clientError, MESSAGES } from './messages.ts'
 import { keepReplaced, readReplaced, type Remembered } from './replaced.ts'
 import { type Client, type Scope, type Server, startsNexus, type Where } from './table.ts'
-import { textOf, writeText } from './text-file.ts'
+import { notRead, textOf, writeText } from './text-file.ts'
 
 /** Which entry of which file. */
 export interface Target {
@@ -75,7 +74,10 @@ export function readEntry(target: Target): { readonly path: string; readonly ent
  * Throws CONFLICT when the file is another one by now, STORE_FAILED when it cannot be written.
  */
 export async function writeChange({ path, before, after, foreign, remember }: Change): Promise<string | undefined> {
-  if (textOf(path) !== before) throw clientError(MESSAGES.changedMeanwhile(path))
+  if (textOf(path) !== before)
+    throw new NexusError('CONFLICT', `Nexus did not change ${path}: another program changed it meanwhile.`, {
+      fix: 'Run the command again.',
+    })
   const copy = remember && (await keepReplaced(remember, foreign && before))
   await writeText(path, after, before === undefined)
   return copy
@@ -94,7 +96,11 @@ function plan(target: Target, value: JsonObject | undefined, removesMapping = fa
   // All else in the file must be the same afterwards, whatever the library made of it.
   const now = readDocument(after, client.format, path)
   if (!isSame(entryAt(now, at), value) || !isSame(without(now, at), without(document, at)))
-    throw clientError(MESSAGES.wouldDamage(path))
+    throw new NexusError(
+      'CONFIG_INVALID',
+      `Nexus did not change ${path}: the change would also have changed other keys.`,
+      { fix: 'Add the entry by hand. --dry-run --json prints it.' },
+    )
   return { path, before: text, after }
 }
 
@@ -107,15 +113,21 @@ interface Opened {
 
 function open({ client, scope, where }: Target): Opened {
   const candidates = client.files[scope]?.(where)
-  if (candidates === undefined) throw clientError(MESSAGES.noProjectFile(client.title))
+  if (candidates === undefined)
+    throw new NexusError('INVALID_ARGUMENT', `${client.title} reads no file of a project.`, {
+      fix: 'Leave out --scope project.',
+    })
   const given = candidates.find((path) => existsSync(path) || isLink(path)) ?? candidates[0] ?? ''
   const path = realOf(given)
   const text = textOf(path)
   const document = readDocument(text ?? '', client.format, path)
   const keys = client.keys(document)
   const closed = keys.findIndex((_, index) => !isJsonObject(valueAt(document, keys.slice(0, index + 1)) ?? {}))
-  if (closed >= 0) throw clientError(MESSAGES.notAMapping(path, keys.slice(0, closed + 1).join('.')))
-  return { path, text, keys, document }
+  if (closed < 0) return { path, text, keys, document }
+  const key = keys.slice(0, closed + 1).join('.')
+  throw new NexusError('CONFIG_INVALID', `Nexus did not change ${path}: its key ${key} is not a mapping.`, {
+    fix: `Make ${key} a mapping of server names to servers.`,
+  })
 }
 
 /** The libraries make objects with and without a prototype. */
@@ -143,7 +155,7 @@ function without(document: JsonObject, [key = '', ...rest]: readonly string[]): 
 /** People keep such files in another place and link to them: the file itself is changed. */
 function realOf(path: string): string {
   if (existsSync(path)) return realpathSync.native(path)
-  if (isLink(path)) throw clientError(MESSAGES.notRead(path, 'it is a link to nothing'))
+  if (isLink(path)) throw notRead(path, 'it is a link to nothing')
   const parent = dirname(path)
   return existsSync(parent) ? join(realpathSync.native(parent), basename(path)) : path
 }

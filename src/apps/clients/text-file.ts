@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
 import { readSmall, Tree } from '../../machine/files/index.ts'
-import { clientError, MESSAGES } from './messages.ts'
+import { errorMessage, NexusError } from '../../kernel/index.ts'
 
 /** Longer files are refused. Claude Code keeps its whole state in one, which has some megabytes. */
 const MAX_BYTES = 64 * 1024 * 1024
@@ -14,12 +14,12 @@ export function textOf(path: string): string | undefined {
   try {
     bytes = readSmall(path, { maxBytes: MAX_BYTES }).bytes
   } catch (error) {
-    throw clientError(MESSAGES.notRead(path, error instanceof Error ? error.message : String(error)), error)
+    throw notRead(path, errorMessage(error), error)
   }
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (error) {
-    throw clientError(MESSAGES.unreadable(path, 'it is not UTF-8'), error)
+    throw unreadable(path, 'it is not UTF-8', error)
   }
 }
 
@@ -40,8 +40,22 @@ export async function writeText(path: string, text: string, isNew: boolean): Pro
       tree.close()
     }
   } catch (error) {
-    throw clientError(MESSAGES.notWritten(path, error instanceof Error ? error.message : String(error)), error)
+    throw new NexusError('STORE_FAILED', `Nexus did not change ${path}. Writing it failed: ${errorMessage(error)}.`, {
+      fix: 'Check the rights of its directory and the free space.',
+      cause: error,
+    })
   }
+}
+
+export function notRead(path: string, why: string, cause?: unknown): NexusError {
+  const fix = 'Make it a regular file that you may read.'
+  return new NexusError('CONFIG_INVALID', `Nexus did not change ${path}. Reading it failed: ${why}.`, { fix, cause })
+}
+
+/** `place` is the path, with the line where it is known. */
+export function unreadable(place: string, why: string, cause?: unknown): NexusError {
+  const fix = 'Correct the file, then run the command again.'
+  return new NexusError('CONFIG_INVALID', `Nexus did not change ${place}: ${why}.`, { fix, cause })
 }
 
 function nearestDirectory(directory: string): string {

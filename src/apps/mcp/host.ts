@@ -1,9 +1,9 @@
 /** All connections of one `nexus mcp` share the runtime of the workspace, opened when it is first needed, and one agent. */
-import { newId } from '../../kernel/index.ts'
+import { commandFix, newId, toSafeLine } from '../../kernel/index.ts'
 import type { Local } from '../../local/index.ts'
 import type { ReloadEvent } from '../../runtime/index.ts'
 import { type Calls, createCalls, type Opened } from './calls.ts'
-import { LOG, NOTES } from './messages.ts'
+import { LOG } from './messages.ts'
 import { chooseWorkspace, dependsOnRoots, refuseWide, type WorkspaceSources } from './workspace.ts'
 
 export interface McpOptions {
@@ -34,6 +34,8 @@ export interface Host {
   close(): Promise<void>
 }
 
+const NEAREST = 'the nearest directory above with nexus.yaml, .nexus or .git'
+
 export function createHost(options: McpOptions): Host {
   const { workspace, log } = options
   const calls = createCalls()
@@ -63,14 +65,14 @@ export function createHost(options: McpOptions): Host {
     const roots = dependsOnRoots(workspace) ? await listRoots() : []
     const directory = await chooseWorkspace(workspace, roots)
     // Before anything of it is read.
-    await refuseWide(options.workspaceOf(directory), 'found', workspace)
+    await refuseWide(options.workspaceOf(directory), NEAREST, workspace)
     const local = await options.open(directory)
     try {
       await local.store.reclaim()
       const agent = local.runtime.openAgent({ id: options.agentId, sessionId: newId() })
       log(LOG.serving(local.workspace.directory, agent.id, agent.catalog().skills.length))
       follow(local, agent.id)
-      let notice = local.waitsForTrust ? NOTES.untrusted(local.workspace.directory) : undefined
+      let notice = local.waitsForTrust ? untrusted(local.workspace.directory) : undefined
       if (notice !== undefined) log(notice)
       return {
         local,
@@ -112,4 +114,10 @@ export function createHost(options: McpOptions): Host {
       await last?.local.close()
     },
   }
+}
+
+/** A note for the model or the person, once. */
+function untrusted(directory: string): string {
+  const { fix } = commandFix('Run in a terminal:', 'trust', directory)
+  return `The workspace ${toSafeLine(directory)} is not trusted: nothing of it runs, and its skills get no secrets. The user can trust it. ${fix}`
 }

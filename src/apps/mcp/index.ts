@@ -1,8 +1,7 @@
 /** mcp: the tools and skills of one agent for clients of the Model Context Protocol. */
 import type { HttpOptions } from './http/serve-http.ts'
 
-export type { HttpOptions }
-export { serveStdio, type StdioOptions } from './serve-stdio.ts'
+export { serveStdio } from './serve-stdio.ts'
 export { type McpOptions } from './host.ts'
 
 /** `serveHttp` of http/serve-http.ts, loaded when it is called: clients that use stdio need none of it. */

@@ -1,60 +1,5 @@
 /** The words of the MCP server: what clients, their models and the log on stderr get. Names from outside are made safe here. */
-import {
-  commandFix,
-  type ErrorCode,
-  isNexusError,
-  NexusError,
-  type ProposedCommand,
-  toSafeLine,
-  toVisibleLines,
-} from '../../kernel/index.ts'
-
-interface Words {
-  readonly message: string
-  readonly fix: string
-  readonly proposal?: ProposedCommand
-}
-
-/** The origin of a directory; `found`: the workspace that it belongs to. */
-const ORIGINS = {
-  given: 'named by --workspace',
-  project: 'named by CLAUDE_PROJECT_DIR',
-  root: 'the root of the client',
-  cwd: 'the directory where the client started nexus mcp',
-  found: 'the nearest directory above with nexus.yaml, .nexus or .git',
-}
-
-export type WorkspaceOrigin = keyof typeof ORIGINS
-
-/** Errors of a caller. */
-export const ERRORS = {
-  noWorkspace: (directory: string, origin: WorkspaceOrigin): Words => ({
-    message: `Nexus serves no skills for ${toSafeLine(directory)}, ${ORIGINS[origin]}: the root of the file system and the home directory are too large to be a workspace.`,
-    fix: 'Name a project in the arguments of the client: nexus mcp --workspace /path/to/project',
-  }),
-  noDirectory: (directory: string, origin: WorkspaceOrigin): Words => ({
-    message: `There is no directory ${toSafeLine(directory)}, ${ORIGINS[origin]}.`,
-    fix: 'Name one that exists in the arguments of the client: nexus mcp --workspace /path/to/project',
-  }),
-  tooLong: () => ({
-    message: 'The message is longer than 9 MiB, so Nexus did not read it. Write long data to a file.',
-  }),
-  badKeyFile: (file: string, why: string): Words => ({
-    message: `Nexus does not use ${toSafeLine(file)} for the key of its server: ${why}.`,
-    fix: 'Remove it. Nexus makes a new one, which only you can read, at the next start.',
-  }),
-  portTaken: (port: number): Words => ({
-    message: `Another program listens on port ${port}.`,
-    fix: 'Choose another port: nexus mcp --http --port 8767',
-  }),
-  unknownPrompt: (name: string) => ({
-    message: `There is no prompt '${toSafeLine(name)}': no skill of that name can be started by a person.`,
-  }),
-}
-
-export function errorOf(code: ErrorCode, { message, fix, proposal }: Words): NexusError {
-  return new NexusError(code, message, { fix, proposal })
-}
+import { isNexusError, toSafeLine, toVisibleLines } from '../../kernel/index.ts'
 
 /** An error in one text: what happened, then what to do. Foreign errors say no more than that they happened. */
 export function toText(error: unknown): string {
@@ -80,14 +25,6 @@ interface InstructionParts {
 }
 
 export const SKILL_LIST = 'Skills:'
-
-/** Notes for the model or the person, once. */
-export const NOTES = {
-  untrusted: (directory: string) =>
-    `The workspace ${toSafeLine(directory)} is not trusted: nothing of it runs, and its skills get no secrets. The user can trust it. ${
-      commandFix('Run in a terminal:', 'trust', directory).fix
-    }`,
-}
 
 /** Clients show the beginning of a long text only. */
 function sizeOf(command: string): string {

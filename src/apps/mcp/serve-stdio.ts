@@ -4,7 +4,7 @@ import { ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { serveStdio as serve, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { createHost, type McpOptions } from './host.ts'
 import { MessageGate } from './message-gate.ts'
-import { ERRORS, LOG } from './messages.ts'
+import { LOG } from './messages.ts'
 import { createServer } from './server.ts'
 import { dependsOnRoots } from './workspace.ts'
 
@@ -47,7 +47,8 @@ export async function serveStdio({ signal, ...options }: StdioOptions): Promise<
 }
 
 function tooLong(id: string | number) {
-  return { jsonrpc: '2.0', id, error: { code: ProtocolErrorCode.InvalidRequest, message: ERRORS.tooLong().message } }
+  const message = 'The message is longer than 9 MiB, so Nexus did not read it. Write long data to a file.'
+  return { jsonrpc: '2.0', id, error: { code: ProtocolErrorCode.InvalidRequest, message } }
 }
 
 /** Stdout for the protocol alone: whatever else writes there, such as a tool of the user, is led to stderr. */

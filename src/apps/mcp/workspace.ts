@@ -2,7 +2,7 @@
 import { realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ERRORS, errorOf, type WorkspaceOrigin } from './messages.ts'
+import { NexusError, toSafeLine } from '../../kernel/index.ts'
 
 export interface WorkspaceSources {
   /** `--workspace`. */
@@ -24,28 +24,37 @@ export function dependsOnRoots({ given, projectDirectory }: WorkspaceSources): b
  */
 export async function chooseWorkspace(sources: WorkspaceSources, roots: readonly string[]): Promise<string> {
   const { given, projectDirectory, cwd } = sources
-  if (given !== undefined) return checked(resolve(cwd, given), 'given', sources)
-  if (projectDirectory !== undefined) return checked(resolve(cwd, projectDirectory), 'project', sources)
+  if (given !== undefined) return checked(resolve(cwd, given), 'named by --workspace', sources)
+  if (projectDirectory !== undefined)
+    return checked(resolve(cwd, projectDirectory), 'named by CLAUDE_PROJECT_DIR', sources)
   for (const root of roots) {
     const directory = pathOf(root)
-    if (directory !== undefined && (await isDirectory(directory))) return checked(directory, 'root', sources)
+    if (directory !== undefined && (await isDirectory(directory)))
+      return checked(directory, 'the root of the client', sources)
   }
-  return checked(cwd, 'cwd', sources)
+  return checked(cwd, 'the directory where the client started nexus mcp', sources)
 }
 
-/** Throws INVALID_ARGUMENT when that directory is too large to be a workspace. */
+/** `origin` says for people why it is that directory. Throws INVALID_ARGUMENT when it is too large to be a workspace. */
 export async function refuseWide(
   directory: string,
-  origin: WorkspaceOrigin,
+  origin: string,
   { home }: Pick<WorkspaceSources, 'home'>,
 ): Promise<void> {
   const real = await realOf(directory)
   if (dirname(real) === real || real === (await realOf(home)))
-    throw errorOf('INVALID_ARGUMENT', ERRORS.noWorkspace(directory, origin))
+    throw new NexusError(
+      'INVALID_ARGUMENT',
+      `Nexus serves no skills for ${toSafeLine(directory)}, ${origin}: the root of the file system and the home directory are too large to be a workspace.`,
+      { fix: 'Name a project in the arguments of the client: nexus mcp --workspace /path/to/project' },
+    )
 }
 
-async function checked(directory: string, origin: WorkspaceOrigin, sources: WorkspaceSources): Promise<string> {
-  if (!(await isDirectory(directory))) throw errorOf('FILE_NOT_FOUND', ERRORS.noDirectory(directory, origin))
+async function checked(directory: string, origin: string, sources: WorkspaceSources): Promise<string> {
+  if (!(await isDirectory(directory)))
+    throw new NexusError('FILE_NOT_FOUND', `There is no directory ${toSafeLine(directory)}, ${origin}.`, {
+      fix: 'Name one that exists in the arguments of the client: nexus mcp --workspace /path/to/project',
+    })
   await refuseWide(directory, origin, sources)
   return directory
 }

@@ -25,11 +25,6 @@ export class Chain {
     this.#root = root
   }
 
-  /** Levels below the root. */
-  get depth(): number {
-    return this.#links.length
-  }
-
   /** The directory at the lower end. */
   get end(): Directory {
     return this.#links.at(-1)?.directory ?? this.#root

@@ -24,8 +24,8 @@ export interface Removed {
   readonly isGone: boolean
 }
 
-/** How far to go; `maxDepth` is not needed, as depth costs nothing. */
-export interface RemoveOptions extends Omit<WalkLimits, 'maxDepth'> {
+/** How far to go. */
+export interface RemoveOptions extends WalkLimits {
   readonly pace?: Pace
 }
 

@@ -19,8 +19,6 @@ export interface Met {
 /** Limits of a walk. Each is Infinity when not given. */
 export interface WalkLimits {
   readonly maxEntries?: number
-  /** Levels of directories that are entered. */
-  readonly maxDepth?: number
   readonly maxMs?: number
 }
 
@@ -30,8 +28,6 @@ export interface WalkOptions extends WalkLimits {
   readonly visit: (met: Met) => unknown
   /** Told of a directory that cannot be listed, which is left out. Default: the walk rejects. One that vanished is left out silently. */
   readonly onClosed?: (path: string, error: FileError) => void
-  /** Told of a directory below `maxDepth`, which is left out. */
-  readonly onDeep?: (path: string) => void
   /** Order of the entries of a directory; default that of the system. */
   readonly order?: (a: Named, b: Named) => number
   readonly pace?: Pace
@@ -102,8 +98,6 @@ class Walker {
   }
 
   async #enter(name: string, path: string): Promise<void> {
-    const { maxDepth = Infinity, onDeep } = this.#options
-    if (this.#chain.depth >= maxDepth) return onDeep?.(path)
     try {
       this.#chain.enter(name)
     } catch (error) {

@@ -1,27 +1,22 @@
-import { constants } from 'node:fs'
-import { access, realpath, stat } from 'node:fs/promises'
+import { accessSync, constants, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import { SYSTEM_PATH } from './system-path.ts'
 
-export type FoundProgram =
-  | { readonly type: 'found'; readonly path: string }
-  | { readonly type: 'refused'; readonly why: string }
+/** Not the caller's PATH: a directory that a user can write to must not decide which program gets our rights. */
+export const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
-/** By absolute path, or by a name in the system's directories. A program that anyone can change must not be given our rights. */
-export async function findProgram(name: string): Promise<FoundProgram> {
+/** The path of a program, or why none is used: by absolute path, or by a name in the system's directories. */
+export function findProgram(name: string): { readonly path: string } | { readonly why: string } {
   const directories = name.includes('/') ? [] : SYSTEM_PATH
   for (const path of isAbsolute(name) ? [name] : directories.map((directory) => join(directory, name))) {
     try {
-      await access(path, constants.X_OK)
-      const real = await realpath(path)
-      const { mode } = await stat(real)
-      if ((mode & 0o170000) !== 0o100000) continue
-      if ((mode & 0o002) !== 0) return { type: 'refused', why: 'is a program that anyone can change' }
-      return { type: 'found', path }
+      accessSync(path, constants.X_OK)
+      const stats = statSync(path)
+      if (!stats.isFile()) continue
+      // It must not be given our rights.
+      return (stats.mode & 0o002) === 0 ? { path } : { why: 'is a program that anyone can change' }
     } catch {
       // Not there, or not executable: the next directory may have it.
     }
   }
-  const where = isAbsolute(name) ? 'is not an executable file' : `is not in ${SYSTEM_PATH.join(', ')}`
-  return { type: 'refused', why: where }
+  return { why: isAbsolute(name) ? 'is not an executable file' : `is not in ${SYSTEM_PATH.join(', ')}` }
 }

@@ -1,11 +1,11 @@
 /** host: runs programs of the user's own machine, unconfined, for Nexus itself; never a command of a skill or a model. */
+import { DEFAULTS } from '../../kernel/index.ts'
 import type { GitRequest, GitSetting } from './git.ts'
 import type { ProgramRequest, ProgramResult } from './run-program.ts'
-import type { SecretCommandRequest, SecretCommandResult } from './secret-command.ts'
 
 export type { GitRequest, GitSetting, GitUser } from './git.ts'
 export type { ProgramRequest, ProgramResult } from './run-program.ts'
-export { SYSTEM_PATH } from './system-path.ts'
+export { SYSTEM_PATH } from './find-program.ts'
 
 /**
  * Runs one program with the user's rights, without a shell, and returns when all that it started in its group has ended.
@@ -15,12 +15,29 @@ export async function runProgram(request: ProgramRequest): Promise<ProgramResult
   return (await import('./run-program.ts')).run(request)
 }
 
+const SECRET_TIMEOUT_MS = 5_000
+
+/** `why` completes the sentence "the command …". */
+type SecretResult =
+  | { readonly type: 'done'; readonly output: string }
+  | { readonly type: 'failed'; readonly why: string }
+
 /**
  * Runs a program that the operator named as the source of a secret: 5 s, 64 KiB. Its stderr is dropped, since it may quote the
  * secret. Rejects only with the reason of an aborted signal.
  */
-export async function runSecretCommand(request: SecretCommandRequest): Promise<SecretCommandResult> {
-  return (await import('./secret-command.ts')).run(request)
+export async function runSecretCommand(
+  request: Pick<ProgramRequest, 'command' | 'environment' | 'input' | 'signal'>,
+): Promise<SecretResult> {
+  const limits = { timeoutMs: SECRET_TIMEOUT_MS, maxOutputBytes: DEFAULTS.maxSecretBytes }
+  const ended = await runProgram({ ...request, ...limits })
+  if (ended.type === 'failed') return { type: 'failed', why: ended.why }
+  if (ended.code !== 0) return { type: 'failed', why: `ended with ${ended.signal ?? `code ${ended.code}`}` }
+  try {
+    return { type: 'done', output: new TextDecoder('utf-8', { fatal: true }).decode(ended.stdout) }
+  } catch {
+    return { type: 'failed', why: 'wrote something that is not UTF-8 text' }
+  }
 }
 
 /**

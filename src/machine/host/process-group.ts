@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** The kernel ends a killed group within milliseconds. */
@@ -25,28 +25,17 @@ export async function endGroup(group: number | undefined): Promise<void> {
 
 /** One that has ended and waits to be collected by its parent does not count. Always false on systems without /proc. */
 function isGroupRunning(group: number): boolean {
-  return namesIn('/proc').some((name) => {
+  if (!existsSync('/proc/self')) return false
+  return readdirSync('/proc').some((name) => {
     if (!/^\d+$/.test(name)) return false
-    const [state, , itsGroup] = statOf(name)
-    return Number(itsGroup) === group && state !== 'Z'
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
+      // Behind the name of the program, which may contain anything.
+      const [state, , itsGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      return Number(itsGroup) === group && state !== 'Z'
+    } catch {
+      // It has ended.
+      return false
+    }
   })
-}
-
-/** The fields of /proc/<pid>/stat from the state on, after the name of the program. */
-function statOf(pid: string): string[] {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  } catch {
-    // It has ended.
-    return []
-  }
-}
-
-function namesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory)
-  } catch {
-    return []
-  }
 }

@@ -2,9 +2,8 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { errorCode } from '../../kernel/index.ts'
 import { coverInherited } from './descriptors.ts'
-import { findProgram } from './find-program.ts'
+import { findProgram, SYSTEM_PATH } from './find-program.ts'
 import { endGroup, killGroup } from './process-group.ts'
-import { SYSTEM_PATH } from './system-path.ts'
 
 /** One program to run. No shell is between. */
 export interface ProgramRequest {
@@ -51,8 +50,8 @@ type Child = ChildProcessByStdio<Writable, Readable, Readable>
 /** See `runProgram`. */
 export async function run(request: ProgramRequest): Promise<ProgramResult> {
   const [name = '', ...args] = request.command
-  const program = await findProgram(name)
-  if (program.type === 'refused') return { type: 'failed', reason: 'refused', why: program.why }
+  const program = findProgram(name)
+  if ('why' in program) return { type: 'failed', reason: 'refused', why: program.why }
   request.signal?.throwIfAborted()
   let child: Child
   try {

@@ -5,8 +5,6 @@ import {
   type Change,
   checkServer,
   type Client,
-  CLIENT_MESSAGES,
-  clientError,
   CLIENTS,
   findClient,
   planInstall,
@@ -30,8 +28,13 @@ const ENTRY = 'nexus'
 
 function entryName(invocation: Invocation): string {
   const name = stringFlag(invocation, 'name') ?? ENTRY
-  if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(name)) throw clientError(CLIENT_MESSAGES.badName(toSafeLine(name)))
+  if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(name)) throw badName(name)
   return name
+}
+
+function badName(name: string): Error {
+  const message = `'${toSafeLine(name)}' cannot be the name of an entry.`
+  return errorOf('INVALID_ARGUMENT', message, 'Use letters, digits, - and _: --name nexus-skills')
 }
 
 /** `nexus mcp install <client>`: shows what changes in the client's file, and writes it. */
@@ -112,7 +115,11 @@ async function askAboutForeign({ path, foreign }: Change, client: Client, invoca
   )
     return
   const command = toSafeLine(client.server(foreign).command.map(String).join(' '))
-  throw clientError(CLIENT_MESSAGES.foreignEntry(shown, entryName(invocation), command))
+  throw errorOf(
+    'CONFLICT',
+    `Nexus did not change ${shown}: its entry ${entryName(invocation)} starts another program: ${command}.`,
+    'Choose another name with --name nexus-skills. Or let Nexus change the entry with --force.',
+  )
 }
 
 /** `nexus mcp check [client]`: starts what each client would start. Exit code 1 when one of them does not answer. */

@@ -2,8 +2,7 @@
 import { constants } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { errorCode } from '../../../kernel/index.ts'
-import { ERRORS, errorOf } from '../messages.ts'
+import { errorCode, NexusError, toSafeLine } from '../../../kernel/index.ts'
 
 const KEY = /^[A-Za-z0-9_-]{32,128}$/
 const KEY_BYTES = 32
@@ -24,22 +23,21 @@ export async function openKeyFile(file: string): Promise<string> {
       await made.close()
     }
   } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw errorOf('CONFIG_INVALID', ERRORS.badKeyFile(file, 'it cannot be written'))
+    if (errorCode(error) !== 'EEXIST') throw unusable(file, 'it cannot be written')
   }
   return readKey(file)
 }
 
 async function readKey(file: string): Promise<string> {
   const opened = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => {
-    throw errorOf('CONFIG_INVALID', ERRORS.badKeyFile(file, 'it is a link, or cannot be read'))
+    throw unusable(file, 'it is a link, or cannot be read')
   })
   try {
     const stats = await opened.stat()
-    if (!stats.isFile() || stats.size > MAX_FILE_BYTES)
-      throw errorOf('CONFIG_INVALID', ERRORS.badKeyFile(file, 'it is not a file with a key'))
-    if (isOthers(stats, 0o077)) throw errorOf('CONFIG_INVALID', ERRORS.badKeyFile(file, 'other users can read it'))
+    if (!stats.isFile() || stats.size > MAX_FILE_BYTES) throw unusable(file, 'it is not a file with a key')
+    if (isOthers(stats, 0o077)) throw unusable(file, 'other users can read it')
     const key = (await opened.readFile('utf8')).trim()
-    if (!KEY.test(key)) throw errorOf('CONFIG_INVALID', ERRORS.badKeyFile(file, 'it holds no key'))
+    if (!KEY.test(key)) throw unusable(file, 'it holds no key')
     return key
   } finally {
     await opened.close()
@@ -49,11 +47,10 @@ async function readKey(file: string): Promise<string> {
 /** A directory that others may change lets them put a key of their own there. */
 async function checkDirectory(directory: string): Promise<void> {
   const opened = await open(directory, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(() => {
-    throw errorOf('CONFIG_INVALID', ERRORS.badKeyFile(directory, 'it is no directory, or a link'))
+    throw unusable(directory, 'it is no directory, or a link')
   })
   try {
-    if (isOthers(await opened.stat(), 0o022))
-      throw errorOf('CONFIG_INVALID', ERRORS.badKeyFile(directory, 'other users can write to it'))
+    if (isOthers(await opened.stat(), 0o022)) throw unusable(directory, 'other users can write to it')
   } finally {
     await opened.close()
   }
@@ -61,4 +58,10 @@ async function checkDirectory(directory: string): Promise<void> {
 
 function isOthers({ uid, mode }: { readonly uid: number; readonly mode: number }, bits: number): boolean {
   return uid !== process.getuid?.() || (mode & bits) !== 0
+}
+
+function unusable(file: string, why: string): NexusError {
+  return new NexusError('CONFIG_INVALID', `Nexus does not use ${toSafeLine(file)} for the key of its server: ${why}.`, {
+    fix: 'Remove it. Nexus makes a new one, which only you can read, at the next start.',
+  })
 }

@@ -1,11 +1,12 @@
 /** MCP over Streamable HTTP on loopback, for clients that connect to a running server. */
+import { once } from 'node:events'
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotocol/node'
 import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server'
-import { errorCode } from '../../../kernel/index.ts'
+import { errorCode, NexusError } from '../../../kernel/index.ts'
 import { createHost, type McpOptions } from '../host.ts'
-import { ERRORS, errorOf, LOG } from '../messages.ts'
+import { LOG } from '../messages.ts'
 import { createServer } from '../server.ts'
 import { createGuard, PATH, type Refusal } from './guard.ts'
 import { openKeyFile } from './key-file.ts'
@@ -67,7 +68,7 @@ export async function serveHttp({ port: wanted, keyFile, signal, onReady, ...opt
       else node(request, response).catch((error: unknown) => log(LOG.failed(error)))
     })
     onReady({ url: `http://${LOOPBACK}:${port}${PATH}`, keyFile: file })
-    await aborted(signal)
+    if (!signal.aborted) await once(signal, 'abort')
     stop()
   } finally {
     server.close()
@@ -119,8 +120,9 @@ async function parsed(request: Request): Promise<unknown> {
 function listen(server: Server, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => {
-      const isTaken = errorCode(error) === 'EADDRINUSE'
-      reject(isTaken ? errorOf('CONFLICT', ERRORS.portTaken(port)) : error)
+      const fix = 'Choose another port: nexus mcp --http --port 8767'
+      const taken = new NexusError('CONFLICT', `Another program listens on port ${port}.`, { fix })
+      reject(errorCode(error) === 'EADDRINUSE' ? taken : error)
     })
     server.listen(port, LOOPBACK, () => resolve((server.address() as AddressInfo).port))
   })
@@ -135,11 +137,4 @@ function refuse(response: ServerResponse, { status, message }: Refusal): void {
 /** 1, 10, 100 …: a flood does not fill the log. */
 function isRound(count: number): boolean {
   return /^10*$/.test(String(count))
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

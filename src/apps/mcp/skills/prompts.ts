@@ -9,7 +9,7 @@ import {
 import { shownText } from '../../../skills/catalog/index.ts'
 import { toModelText } from '../../../tools/index.ts'
 import type { Opened } from '../calls.ts'
-import { ERRORS } from '../messages.ts'
+import { toSafeLine } from '../../../kernel/index.ts'
 import { offered } from './skill-source.ts'
 
 const ARGUMENTS = 'What the skill is given; it replaces $ARGUMENTS in its text'
@@ -34,7 +34,10 @@ export async function getPrompt(
   { mcpReq: { signal } }: ServerContext,
 ): Promise<GetPromptResult> {
   const known = listPrompts(ready).prompts.find((prompt) => prompt.name === name)
-  if (!known) throw new ProtocolError(ProtocolErrorCode.InvalidParams, ERRORS.unknownPrompt(name).message)
+  if (!known) {
+    const message = `There is no prompt '${toSafeLine(name)}': no skill of that name can be started by a person.`
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, message)
+  }
   const request = { tool: 'Skill', arguments: { name, args: given['arguments'] ?? '' }, origin: 'mcp' } as const
   const { outcome } = await ready.agent.call(request, { signal })
   const text = toModelText(outcome)
