@@ -60,7 +60,7 @@ export async function runSession(place: Place): Promise<readonly Line[]> {
     const command = `node "${script}" sales.csv --group region --value revenue --out report`
     await call('run_command', { command, skill_name: 'csv-report' }, (text) => text.trim())
     await call('run_command', { command: 'cat report/summary.md | head -3' }, (text) => text.trim())
-    await call('run_command', { command: 'curl -s https://example.com' }, (text) => text.trim())
+    await call('run_command', { command: 'curl -sS https://example.com' }, (text) => text.trim())
     lines.push({ kind: 'client', text: 'resources/read nexus://skills' })
     const { contents } = await client.readResource({ uri: 'nexus://skills' })
     const { held } = JSON.parse((contents[0] as { text: string }).text) as { held: readonly Held[] }
