@@ -16,13 +16,11 @@ export function readHead(front: Frontmatter, directoryName: string | undefined, 
   reportTypos(front, report)
   const name = readName(front, directoryName, report)
   const description = readDescription(front, report)
-  const license = readTextField(front, 'license', report)
-  const compatibility = readTextField(front, 'compatibility', report)
   return {
     name,
     description,
-    ...(license !== undefined && { license }),
-    ...(compatibility !== undefined && { compatibility }),
+    license: readTextField(front, 'license', report),
+    compatibility: readTextField(front, 'compatibility', report),
     allowedTools: readAllowedTools(front, report),
     arguments: readArguments(front, report),
     invocation: {

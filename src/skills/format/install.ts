@@ -25,7 +25,7 @@ export interface InstallProposal {
   readonly os: readonly string[]
   /** One list of words for each command, in order; no shell is meant to read them. Empty when there is a `problem`. */
   readonly commands: readonly (readonly string[])[]
-  /** What the downloaded file has to be, in lower-case hex. */
+  /** The digest that the downloaded file must have, in lower-case hex. */
   readonly sha256?: string
   /** The one to take on the target; every download when there is nothing else. */
   readonly isChosen: boolean
@@ -43,11 +43,11 @@ const INSTALLERS: Readonly<Record<string, readonly [program: string, ...words: s
   go: ['go', 'install'],
 }
 
-/** Of what the target has, and then of what it lacks, the first. Source: contracts §2.3; apt is ours, for the system's own packages. */
+/** The first that the target has is taken, else the first. Source: contracts §2.3; apt is ours, for the system's own packages. */
 const PREFERENCE = ['brew', 'apt', 'uv', 'node', 'npm', 'go', 'download']
 
 /**
- * What a skill proposes to install, in the order written, each entry as validated commands, and the one to take on the target.
+ * The install entries of a skill in the order written, each as validated commands, and the one to take on the target.
  * An entry for another system, of an unknown kind, or with a text that no installer may be given has a `problem` and no command.
  * Source: contracts §2.3 (kinds, commands, choice), §2.4 (no leading "-", no "..").
  */
@@ -69,7 +69,7 @@ function rank({ kind }: InstallProposal, { hasBin }: InstallGround): number {
 function propose(spec: InstallSpec, ground: InstallGround): InstallProposal {
   const { id, kind, label, bins, os } = spec
   const plan = planFor(spec, ground)
-  const said = { id, kind, ...(label !== undefined && { label }), bins, os, isChosen: false }
+  const said = { id, kind, label, bins, os, isChosen: false }
   return typeof plan === 'string' ? { ...said, commands: [], problem: plan } : { ...said, ...plan }
 }
 
@@ -111,7 +111,7 @@ function planDownload({ bins, details }: InstallSpec, ground: InstallGround): Pl
   if (typeof after === 'string') return after
   return {
     commands: [['mkdir', '-p', directory], ['curl', '-fL', '--proto', '=https', '-o', file, url], ...after],
-    ...(sha256 !== undefined && { sha256: sha256.toLowerCase() }),
+    sha256: sha256?.toLowerCase(),
   }
 }
 

@@ -2,7 +2,7 @@ import JSON5 from 'json5'
 import { type JsonObject, type JsonValue, toSafeLine } from '../../kernel/index.ts'
 import { FORMAT_LIMITS } from './limits.ts'
 
-/** What a text says that begins like a JSON5 object: its value, or why there is none. */
+/** The value of a text that begins like a JSON5 object, or why there is none. */
 export type Json5Text =
   | { readonly value: JsonObject }
   /** A key that one mapping has twice: which of its values was meant is not known. */
@@ -56,7 +56,7 @@ const PIECES =
 
 /** A key that some mapping of a text has twice; the library takes the last one and says nothing. */
 function keyGivenTwice(text: string): string | undefined {
-  // Of lists, too, which have no keys.
+  // Lists have an empty set.
   const seen: Set<string>[] = []
   let last = ''
   for (const [piece] of text.matchAll(PIECES)) {

@@ -37,7 +37,7 @@ export interface SkillReading extends ParsedSkill {
   readonly source?: { readonly text: string; readonly front: Frontmatter }
 }
 
-/** As `parseSkill`. */
+/** Never throws, like `parseSkill`. */
 export function readSkill(input: string | Uint8Array, options: ParseOptions): SkillReading {
   const report = createReport(options.path)
   const { diagnostics } = report

@@ -1,7 +1,7 @@
 import type { Diagnostic, Edit } from '../../kernel/index.ts'
 import { FORMAT_LIMITS } from './limits.ts'
-import { FORMAT_CODES, type Facts, type FormatCode, type Found, wordsOf } from './messages/messages.ts'
-import { asMember } from './messages/words.ts'
+import { type Code, type Facts, type FormatCode, type Found, severityOf, wordsOf } from './messages/messages.ts'
+import { asMember, type Profile } from './messages/words.ts'
 
 /** Where a finding is, and what `validate --fix` writes; line and column from 1. */
 export interface Where {
@@ -23,36 +23,29 @@ export interface YamlProblem extends FormatFound {
   readonly first?: number
 }
 
-/** Collects the diagnostics of one file, in the order found. */
+/** Collects the diagnostics of one file, in the order found, at most `maxFindings` of one code. A place is only looked for when it is shown. */
 export interface Report {
-  add<C extends FormatCode>(code: C, where: Where, ...facts: Facts<C>): void
-  addFound(found: FormatFound, where: Where): void
+  add<C extends Code>(code: C, where: Where | (() => Where), ...facts: Facts<C>): void
+  addFound(found: Found, where: Where | (() => Where)): void
   readonly diagnostics: readonly Diagnostic[]
 }
 
-export function createReport(path: string): Report {
+export function createReport(path: string, profile: Profile = 'spec'): Report {
   const diagnostics: Diagnostic[] = []
-  const counts = new Map<FormatCode, number>()
-  const addFound = (found: FormatFound, { line, column, subject, edit }: Where): void => {
+  const counts = new Map<Code, number>()
+  const addFound: Report['addFound'] = (found, where) => {
     const { code } = found
+    const severity = severityOf(code, profile)
     const count = (counts.get(code) ?? 0) + 1
     counts.set(code, count)
-    if (count > FORMAT_LIMITS.maxFindings) return
-    const [message, fix] = wordsOf(found)
-    diagnostics.push({
-      code,
-      severity: FORMAT_CODES[code],
-      message: count === FORMAT_LIMITS.maxFindings ? `${message} ${LAST}` : message,
-      path,
-      ...(line === undefined ? {} : { line }),
-      ...(column === undefined ? {} : { column }),
-      ...asMember(fix),
-      ...(subject === undefined ? {} : { subject }),
-      ...(edit === undefined ? {} : { edit }),
-    })
+    if (severity === 'off' || count > FORMAT_LIMITS.maxFindings) return
+    const [words, fix] = wordsOf(found)
+    const message = count === FORMAT_LIMITS.maxFindings ? `${words} ${LAST}` : words
+    const { line, column, subject, edit } = typeof where === 'function' ? where() : where
+    diagnostics.push({ code, severity, message, path, line, column, ...asMember(fix), subject, edit })
   }
   return { diagnostics, addFound, add: (code, where, ...facts) => addFound({ code, facts }, where) }
 }
 
 /** Ends the message of the last finding of a code. */
-export const LAST = 'Further findings of this kind are not listed.'
+const LAST = 'Further findings of this kind are not listed.'

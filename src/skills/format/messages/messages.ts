@@ -2,7 +2,7 @@ import type { Severity } from '../../../kernel/index.ts'
 import { FIELD_FINDINGS } from './fields.ts'
 import { FILE_FINDINGS } from './file.ts'
 import { STRICT_FINDINGS, WRITE_FINDINGS } from './strict.ts'
-import { type Profile, type Row, type Words } from './words.ts'
+import { type Profile, type Row, type StrictRow, type Words } from './words.ts'
 import { YAML_FINDINGS } from './yaml.ts'
 
 const READING = { ...FILE_FINDINGS, ...YAML_FINDINGS, ...FIELD_FINDINGS }
@@ -14,8 +14,7 @@ export type Code = keyof typeof FINDINGS
 export type FormatCode = keyof typeof READING
 /** A finding of strict validation alone. */
 export type StrictCode = keyof typeof STRICT_FINDINGS
-/** A finding of a rewrite beyond those of reading. */
-export type WriteCode = keyof typeof WRITE_FINDINGS
+type WriteCode = keyof typeof WRITE_FINDINGS
 
 /** The severities; docs/errors.md explains each code. */
 export const FORMAT_CODES: Readonly<Record<FormatCode, Severity>> = severities(READING)
@@ -27,6 +26,11 @@ export const STRICT_CODES = Object.fromEntries(
 function severities<C extends string>(table: Readonly<Record<C, Row<unknown>>>): Readonly<Record<C, Severity>> {
   const rows = Object.entries<Row<unknown>>(table).map(([code, { severity }]) => [code, severity])
   return Object.fromEntries(rows) as Record<C, Severity>
+}
+
+export function severityOf(code: Code, profile: Profile): Severity | 'off' {
+  const row: Row<unknown> | StrictRow<unknown> = FINDINGS[code]
+  return 'under' in row ? row.under[profile] : row.severity
 }
 
 /** True for a finding of reading that strict validation makes an error. */

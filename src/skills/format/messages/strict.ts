@@ -5,12 +5,11 @@ import { shown, type Words, write, everywhere, under, warning } from './words.ts
 const FLAT = commandFix('Rewrite it as plain strings:', 'skills', 'migrate', '--to', 'flat')
 const MOVE_TEXT = 'Move details into files under references/, and link to them.'
 
-/** What an installer may not be given. */
 export interface UnsafeInstall {
   /** The key of the entry, and where the entry is. */
   readonly key: string
   readonly path: string
-  /** As JSON; absent when the key is missing. */
+  /** In JSON; absent when the key is missing. */
   readonly value?: string
   readonly wanted: string
   readonly example: string

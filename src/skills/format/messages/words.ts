@@ -1,6 +1,6 @@
 import type { commandFix, ProposedCommand, Severity } from '../../../kernel/index.ts'
 
-/** What happened and why, and one complete next step, which may end with a command. */
+/** The event and its cause, and one complete next step, which may end with a command. */
 export type Words = readonly [message: string, fix: Fix]
 
 type Fix = string | ReturnType<typeof commandFix>

@@ -1,37 +1,26 @@
 import { firstHidden, hiddenIn } from '../../../kernel/index.ts'
 import { STRICT_LIMITS } from '../limits.ts'
-import type { Profile } from '../messages/words.ts'
-import type { Subject } from './findings.ts'
-import { brokenLinks, brokenPaths } from './links.ts'
-
-interface BodySubject {
-  readonly body: string
-  /** Paths of the skill's files, relative with forward slashes; undefined when they were not listed. */
-  readonly files: readonly string[] | undefined
-  readonly profile: Profile
-  readonly add: Subject['add']
-}
+import { brokenLinks } from './links.ts'
+import type { Subject } from './spec.ts'
 
 /** Recommendations for the instructions; none of them makes a skill invalid. Source: the Agent Skills specification. */
-export function checkBody(subject: BodySubject): void {
-  const text = subject.body
-  if (text.trim() === '') {
-    subject.add('body-empty', { body: 0 })
+export function checkBody(subject: Subject, files: readonly string[] | undefined): void {
+  const { document, add } = subject
+  const { body } = document
+  if (body.trim() === '') {
+    add('body-empty', { body: 0 })
     return
   }
   checkLength(subject)
-  const hidden = hiddenIn(text)
-  if (hidden !== '') subject.add('body-hidden', { body: Math.max(0, firstHidden(text)) }, hidden)
-  if (text.includes('{')) checkPlaceholders(subject, text)
-  if (subject.files === undefined) return
-  const links = text.includes('](') ? brokenLinks(text, subject.files) : []
-  for (const { offset, target, isOutside } of links) subject.add('link-target', { body: offset }, target, isOutside)
-  const paths = /\{baseDir\}\/|_SKILL_DIR\}\//.test(text) ? brokenPaths(text, subject.files) : []
-  for (const { offset, target, isOutside } of paths)
-    if (!links.some((link) => link.target === target)) subject.add('link-target', { body: offset }, target, isOutside)
+  const hidden = hiddenIn(body)
+  if (hidden !== '') add('body-hidden', { body: Math.max(0, firstHidden(body)) }, hidden)
+  if (body.includes('{')) checkPlaceholders(subject)
+  if (files === undefined) return
+  for (const { offset, target, isOutside } of brokenLinks(body, files))
+    add('link-target', { body: offset }, target, isOutside)
 }
 
-function checkLength({ body: text, add }: BodySubject): void {
+function checkLength({ document: { body: text }, add }: Subject): void {
   const { maxBodyLines, maxBodyTokens } = STRICT_LIMITS
   const lines = text.length > maxBodyLines ? countLines(text) : 0
   if (lines > maxBodyLines) add('body-long', { body: 0 }, lines, maxBodyLines)
@@ -48,7 +37,7 @@ function countLines(body: string): number {
   return lines
 }
 
-/** As the catalog estimates: 4 ASCII characters, 2 of other alphabets or 1 of CJK and emoji make a token. */
+/** The catalog's estimate: 4 ASCII characters, 2 of other alphabets or 1 of CJK and emoji make a token. */
 function estimateTokens(text: string): number {
   const bytes = Buffer.byteLength(text)
   if (bytes === text.length) return Math.ceil(bytes / 4)
@@ -63,14 +52,14 @@ function estimateTokens(text: string): number {
 
 const FIRST_CJK = 0x2e80
 
-/** What is filled in on loading. Source: decisions, "{baseDir}". */
+/** Filled in on loading. Source: decisions, "{baseDir}". */
 const FILLED: ReadonlySet<string> = new Set(['{baseDir}', '${CLAUDE_SKILL_DIR}', '${NEXUS_SKILL_DIR}'])
 /** Filled in by Claude Code alone. Source: skill-ecosystem §2b. */
 const FILLED_BY_CLAUDE = /^\$\{CLAUDE_(?:SESSION_ID|EFFORT|SKILL_DIR|PROJECT_DIR|PLUGIN_ROOT|PLUGIN_DATA)\}$/
 const LIKE_A_DIRECTORY = /^\{\{?[ \t]{0,4}(?:base|skill)[_-]?dir[ \t]{0,4}\}\}?/i
 const LIKE_A_VARIABLE = /^\{(?:CLAUDE|NEXUS)_[A-Z_]{1,40}\}/
 
-function checkPlaceholders({ add, profile }: BodySubject, body: string): void {
+function checkPlaceholders({ document: { body }, add, profile }: Subject): void {
   const said = new Set<string>()
   for (let at = body.indexOf('{'); at >= 0; at = body.indexOf('{', at + 1)) {
     const found = placeholderAt(body, at)

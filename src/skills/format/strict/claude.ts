@@ -3,8 +3,7 @@ import { similarTopLevelKey } from '../fields/slips.ts'
 import { asBoolean } from '../fields/table.ts'
 import { countCharacters } from '../fields/text.ts'
 import { STRICT_LIMITS } from '../limits.ts'
-import type { Subject } from './findings.ts'
-import { checkCompatibility, SPEC_KEYS } from './spec.ts'
+import { checkCompatibility, SPEC_KEYS, type Subject } from './spec.ts'
 
 /** A kind of value: the test, what it should be, and an example to type. */
 export interface ValueKind {
@@ -55,7 +54,6 @@ const CLAUDE_KEYS: Readonly<Record<string, ValueKind | undefined>> = {
   shell: oneOf('bash', 'powershell'),
 }
 
-/** What Claude Code and uploads to Claude want of a skill. */
 export function checkClaude(subject: Subject): void {
   const { document, front, add } = subject
   checkKnownKeys(subject, 'Claude Code', CLAUDE_KEYS)

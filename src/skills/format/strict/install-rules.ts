@@ -7,7 +7,7 @@ export interface PackageRule {
   readonly example: string
 }
 
-/** What names the package of each kind, and the texts an installer may be given: no option, no path upwards, nothing for a shell. */
+/** The field that names the package of each kind, and its pattern: no option, no path upwards, nothing for a shell. */
 export const PACKAGE_RULES: Readonly<Record<string, PackageRule>> = {
   brew: {
     field: 'formula',

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue, ownValue } from '../../../kernel/index.ts'
 import type { KeyPath } from '../front.ts'
 import type { UnsafeInstall } from '../messages/strict.ts'
-import type { Subject } from './findings.ts'
 import { ARCHIVES, BIN, isArchive, isCount, isHttps, isSafePackage, isTarget, PACKAGE_RULES } from './install-rules.ts'
+import type { Subject } from './spec.ts'
 
 /** Checks every install entry by its kind. Source: contracts §2.3 (fields and kinds), §2.4 (no leading "-", no ".."). */
 export function checkInstall(subject: Subject, fields: JsonObject, path: KeyPath): void {
@@ -51,7 +51,7 @@ function checkDownload(subject: Subject, entry: JsonObject, path: KeyPath): void
   const url = ownValue(entry, 'url')
   if (typeof url !== 'string' || !isHttps(url)) {
     const expected = { wanted: 'an address of https', example: 'url: https://example.com/tool.tar.gz' }
-    unsafe(subject, path, { key: 'url', ...(url !== undefined && { value: url }), ...expected })
+    unsafe(subject, path, { key: 'url', value: url, ...expected })
   }
   const digest = ownValue(entry, 'sha256')
   if (digest === undefined) subject.add('install-digest', { key: [...path, 'kind'] })
@@ -81,5 +81,5 @@ function unsafe({ add }: Subject, path: KeyPath, { value, ...fault }: Unsafe): v
   const given = typeof value === 'string' ? value : JSON.stringify(value)
   // The kind is where a missing key belongs.
   const key = [...path, value === undefined ? 'kind' : fault.key]
-  add('install-unsafe', { key }, { ...fault, path: path.join('.'), ...(given !== undefined && { value: given }) })
+  add('install-unsafe', { key }, { ...fault, path: path.join('.'), value: given })
 }

@@ -3,9 +3,8 @@ import { listIn } from '../fields/table.ts'
 import type { KeyPath } from '../front.ts'
 import { parseJson5 } from '../json5.ts'
 import { checkKnownKeys, oneOf, TEXT, type ValueKind } from './claude.ts'
-import type { Subject } from './findings.ts'
 import { checkInstall } from './install.ts'
-import { checkCompatibility } from './spec.ts'
+import { checkCompatibility, type Subject } from './spec.ts'
 
 /** Keys of OpenClaw beyond the specification. Source: contracts §2.3, §2.4. */
 const OPENCLAW_KEYS: Readonly<Record<string, ValueKind | undefined>> = {
@@ -22,7 +21,6 @@ const OTHER_NAMES: ReadonlySet<string> = new Set(['mac', 'osx', 'win'])
 
 const TEXT_FIELD = (value: JsonValue): boolean => typeof value === 'string' && value.trim() !== ''
 
-/** What OpenClaw wants of a skill: its keys, and the gating fields under `metadata`. */
 export function checkOpenclaw(subject: Subject): void {
   const { front, add } = subject
   checkKnownKeys(subject, 'OpenClaw', OPENCLAW_KEYS)

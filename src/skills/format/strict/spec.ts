@@ -1,21 +1,30 @@
-import { isJsonObject, ownValue } from '../../../kernel/index.ts'
-import type { DocumentHead } from '../document.ts'
+import { isJsonObject, type JsonObject, ownValue, type SkillDocument } from '../../../kernel/index.ts'
 import { similarTopLevelKey } from '../fields/slips.ts'
 import { splitToolList } from '../fields/tool-list.ts'
-import type { Subject } from './findings.ts'
+import type { KeyPath } from '../front.ts'
+import type { Facts, StrictCode } from '../messages/messages.ts'
+import type { Profile } from '../messages/words.ts'
+
+/** A skill that was read, and where rules report: at a key of the frontmatter, or at an offset of the body. */
+export interface Subject {
+  readonly document: SkillDocument
+  /** The frontmatter as parsed. */
+  readonly front: JsonObject
+  readonly profile: Profile
+  add<C extends StrictCode>(
+    code: C,
+    at: { readonly key: KeyPath } | { readonly body: number },
+    ...facts: Facts<C>
+  ): void
+}
 
 /** The keys of the published specification. */
 export const SPEC_KEYS = ['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools'] as const
 
 const NAMES = new Set<string>(SPEC_KEYS)
 
-/** What the rules of the specification need of a subject. */
-type SpecSubject = Pick<Subject, 'front' | 'add'> & {
-  readonly document: Pick<DocumentHead, 'allowedTools' | 'compatibility'>
-}
-
 /** The rules of the specification that reading does not look at. Source: agentskills.io specification; decisions, "strictness". */
-export function checkSpec(subject: SpecSubject): void {
+export function checkSpec(subject: Subject): void {
   const { front, add } = subject
   for (const key of Object.keys(front)) {
     if (NAMES.has(key) || similarTopLevelKey(key, front) !== undefined) continue
@@ -27,12 +36,12 @@ export function checkSpec(subject: SpecSubject): void {
 }
 
 /** Compatibility, when given, says something. */
-export function checkCompatibility({ document, add }: Pick<SpecSubject, 'document' | 'add'>): void {
+export function checkCompatibility({ document, add }: Subject): void {
   if (document.compatibility !== '') return
   add('compatibility-empty', { key: ['compatibility'] })
 }
 
-function checkTools({ front, document, add }: SpecSubject): void {
+function checkTools({ front, document, add }: Subject): void {
   const value = ownValue(front, 'allowed-tools')
   if (value === undefined || value === null) return
   const text = document.allowedTools.join(' ')
@@ -49,7 +58,7 @@ function quotedWhenNeeded(text: string): string {
   return /^[A-Za-z][^"'#\\]*$/.test(text) && !/:(?:\s|$)/.test(text) ? text : JSON.stringify(text)
 }
 
-function checkMetadata({ front, add }: SpecSubject): void {
+function checkMetadata({ front, add }: Subject): void {
   const metadata = ownValue(front, 'metadata')
   if (typeof metadata === 'string' && metadata.trimStart().startsWith('{')) add('metadata-text', { key: ['metadata'] })
   if (!isJsonObject(metadata)) return

@@ -1,9 +1,10 @@
-import type { JsonValue, SkillDocument } from '../../../kernel/index.ts'
+import type { Diagnostic, Edit } from '../../../kernel/index.ts'
+import { reasonOfChange } from '../messages/changes.ts'
 import { type ParsedSkill, parseSkill } from '../parse.ts'
-import { AS_WRITTEN } from '../yaml/values.ts'
-import { applyEdit, type Fixable, isFixable, isRename } from './edits.ts'
-import type { Change } from './layout.ts'
-import { isReadAlike, type Rewritten, type RewriteOptions, unchanged } from './rewritten.ts'
+import { applyEdit, type Change, isSameBut, type Rewritten, type RewriteOptions } from './edits.ts'
+
+/** A finding that a machine can fix. */
+type Fixable = Diagnostic & { readonly edit: Edit }
 
 export interface FixOptions extends RewriteOptions {
   /** Also remove a byte order mark and turn lone CR line ends into LF, in the body too. Default false. */
@@ -20,67 +21,55 @@ const MOST_EDITS = 100
  * encoding changes, when asked for.
  */
 export function fixSkill(given: string, options: FixOptions): Rewritten {
-  const first = parseSkill(given, options)
-  if (!given.isWellFormed()) return unchanged(given, first.diagnostics)
-  const start = options.encoding === true ? withPlainEncoding(given) : { text: given, changes: [] }
+  const start =
+    options.encoding === true && given.isWellFormed() ? withPlainEncoding(given) : { text: given, changes: [] }
+  const first = parseSkill(start.text, options)
+  const unfixed = { ...start, diagnostics: first.diagnostics }
+  if (!given.isWellFormed()) return unfixed
   let { text } = start
-  let read = parseSkill(text, options)
+  let read = first
   const changes: Change[] = [...start.changes]
-  const refused = new Set<string>()
-  const seen = new Set<string>([text])
+  const tried = new Set<string>([text])
   for (let made = 0; made < MOST_EDITS;) {
-    const finding = read.diagnostics.filter(isFixable).find((each) => !refused.has(JSON.stringify(each)))
-    if (finding === undefined) break
-    const edited = applyEdit(text, finding, given)
-    const after = parseSkill(edited.text, options)
-    if (seen.has(edited.text) || !isAsPromised(finding, { before: read, after }, options)) {
-      refused.add(JSON.stringify(finding))
-      continue
-    }
-    text = edited.text
-    seen.add(text)
+    const next = read.diagnostics
+      .filter(isFixable)
+      .map((finding) => ({ finding, why: reasonOfChange(finding.code, isRename(finding)) }))
+      .map(({ finding, why }) => ({ finding, ...applyEdit(text, finding.edit, { original: given, why }) }))
+      .find((edited) => !tried.has(edited.text))
+    if (next === undefined) break
+    tried.add(next.text)
+    const after = parseSkill(next.text, options)
+    if (!isAsPromised(next.finding, read, after)) continue
+    text = next.text
     read = after
-    changes.push(...edited.changes)
-    refused.clear()
+    changes.push(...next.changes)
     made++
   }
-  if (read.document !== undefined) return { text, changes, diagnostics: read.diagnostics }
-  // The encoding asks nothing of the frontmatter, so its change stays.
-  if (start.changes.length > 0) return { ...start, diagnostics: parseSkill(start.text, options).diagnostics }
-  return unchanged(given, first.diagnostics)
+  return read.document === undefined ? unfixed : { text, changes, diagnostics: read.diagnostics }
 }
 
-/** True when reading gives exactly what the finding promised, and everything else as before. */
-function isAsPromised(
-  finding: Fixable,
-  { before, after }: { readonly before: ParsedSkill; readonly after: ParsedSkill },
-  { directoryName }: FixOptions,
-): boolean {
-  if (before.document === undefined) {
+function isFixable(diagnostic: Diagnostic): diagnostic is Fixable {
+  return diagnostic.edit !== undefined
+}
+
+/** True when the edit gives a key its right name: `edit.text`. */
+function isRename({ code }: Diagnostic): boolean {
+  return code === 'key-spelling' || code === 'key-similar'
+}
+
+/** True when reading gives the key that the edit writes, and everything else as before. */
+function isAsPromised(finding: Fixable, { document }: ParsedSkill, after: ParsedSkill): boolean {
+  const { code, subject = '', edit } = finding
+  if (document === undefined) {
     // Nothing was read yet: the line of the marker is the promise.
-    const isMarker = finding.code === 'frontmatter-missing' || finding.code === 'frontmatter-unterminated'
+    const isMarker = code === 'frontmatter-missing' || code === 'frontmatter-unterminated'
     return isMarker && !after.diagnostics.some((each) => JSON.stringify(each) === JSON.stringify(finding))
   }
-  if (after.document === undefined) return false
-  const promised = promisedBy(finding, before.document, directoryName)
-  return isReadAlike(promised, after.document, { except: [], free: isRename(finding) ? [finding.edit.text] : [] })
-}
-
-function promisedBy(finding: Fixable, document: SkillDocument, directoryName: string | undefined): SkillDocument {
-  const { subject = '', edit } = finding
-  if (isRename(finding)) {
-    const entries = Object.entries(document.frontmatter).map(([key, value]) =>
-      key === subject ? [edit.text, valueUnder(edit.text, value)] : [key, value],
-    )
-    return { ...document, frontmatter: Object.fromEntries(entries) as SkillDocument['frontmatter'] }
-  }
-  if (finding.code !== 'name-missing' || directoryName === undefined) return document
-  return { ...document, name: directoryName, frontmatter: { ...document.frontmatter, name: directoryName } }
-}
-
-/** Some keys have text as written, also when it looks like a number. */
-function valueUnder(key: string, value: JsonValue): JsonValue {
-  return AS_WRITTEN.has(key) && (typeof value === 'number' || typeof value === 'boolean') ? String(value) : value
+  if (!isRename(finding) && code !== 'name-missing') return isSameBut(undefined, document, after.document)
+  const key = isRename(finding) ? edit.text : 'name'
+  const { [subject]: _, ...frontmatter } = document.frontmatter
+  const read = key === 'name' || key === 'description' ? { [key]: after.document?.[key] } : {}
+  return isSameBut(key, { ...document, ...read, frontmatter }, after.document)
 }
 
 function withPlainEncoding(given: string): { readonly text: string; readonly changes: readonly Change[] } {

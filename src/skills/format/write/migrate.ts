@@ -1,37 +1,35 @@
-import { isMap, type ParsedNode, type YAMLMap } from 'yaml'
+import { isMap, isScalar, Lexer, type ParsedNode, type YAMLMap } from 'yaml'
 import {
-  CLIENT_BLOCKS,
-  type Diagnostic,
+  type Edit,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   ownValue,
   type SkillDocument,
 } from '../../../kernel/index.ts'
+import { keyText } from '../../../yaml/index.ts'
+import { readLeniently } from '../frontmatter.ts'
 import { parseJson5 } from '../json5.ts'
-import { type Found, found, WRITE_CODES, type WriteCode, wordsOf } from '../messages/messages.ts'
 import { parseSkill } from '../parse.ts'
+import { createReport } from '../report.ts'
+import { splitFrontmatter } from '../split.ts'
+import { applyEdit, isSameBut, type Rewritten, type RewriteOptions } from './edits.ts'
 import { emitEntries, toJson } from './emit.ts'
-import { applyEdits, asChanges, type Edit, joinLayout, type Layout, splitDocument } from './layout.ts'
-import { isReadField, mergeAliases, underAlias } from './merge.ts'
-import { movedUp } from './move-up.ts'
-import { commentsIn, pairOf, readTree, regionOf, type Tree } from './region.ts'
-import { readBack, type Rewritten, type RewriteOptions, unchanged } from './rewritten.ts'
-import { asMember } from '../messages/words.ts'
+import { clientBlocks, isReadField, mergeBlocks } from './merge.ts'
 
 const WHY_NEXUS = 'gating and display fields stand directly under metadata, as YAML'
 const WHY_FLAT = 'for clients that accept only text under metadata; Nexus reads it back'
 
 /**
  * Turns `metadata` of other clients (one-line JSON5, fields below openclaw, clawdbot, clawdis, moltbot) into ours: nested YAML directly
- * under `metadata`. What is read stays the same, and so does every byte outside `metadata`. Twice does nothing more. Never throws.
- * Source: seed 001 Appendix B; decisions, "metadata forms".
+ * under `metadata`, its comments first. What is read stays the same, and so does every byte outside `metadata`. Twice does nothing more.
+ * Never throws. Source: seed 001 Appendix B; decisions, "metadata forms".
  */
 export function migrateSkill(text: string, options: RewriteOptions): Rewritten {
   return rewrite(text, options, (metadata, form) => {
     if (!needsMigration(metadata, form)) return undefined
-    const { metadata: merged, outweighed, isPlain } = mergeAliases(metadata)
-    return { metadata: merged, lines: emitEntries(merged, '  '), outweighed, isPlain, why: WHY_NEXUS }
+    const merged = mergeBlocks(metadata)
+    return { ...merged, lines: emitEntries(merged.metadata, '  '), why: WHY_NEXUS }
   })
 }
 
@@ -42,9 +40,9 @@ export function migrateSkill(text: string, options: RewriteOptions): Rewritten {
 export function exportFlat(text: string, options: RewriteOptions): Rewritten {
   return rewrite(text, options, (metadata, form) => {
     if (form !== 'text' && Object.values(metadata).every((value) => typeof value === 'string')) return undefined
-    const { metadata: merged, outweighed } = mergeAliases(metadata)
+    const { metadata: merged, outweighed } = mergeBlocks(metadata)
     const flat = flatten(merged)
-    return { metadata: flat, lines: emitFlat(flat), outweighed, isPlain: false, why: WHY_FLAT }
+    return { metadata: flat, lines: emitFlat(flat), outweighed, why: WHY_FLAT }
   })
 }
 
@@ -53,106 +51,100 @@ interface Plan {
   /** The entries as block YAML, indented by two. */
   readonly lines: readonly string[]
   readonly outweighed: readonly string[]
-  /** The fields of the aliases only move up. */
-  readonly isPlain: boolean
   readonly why: string
 }
 
 /** How metadata is written: JSON5 in a text, a mapping in braces, or one key a line. */
 type Form = 'text' | 'flow' | 'block'
 
-type Planner = (metadata: JsonObject, form: Form) => Plan | undefined
-
+/** Writes the value of `metadata` anew; a result that would be read differently is not used. */
 function rewrite(text: string, options: RewriteOptions, planner: Planner): Rewritten {
   const { document, diagnostics } = parseSkill(text, options)
-  const layout = document === undefined || !text.isWellFormed() ? undefined : splitDocument(text)
-  const tree = layout && readTree(layout)
-  if (document === undefined || layout === undefined || tree === undefined) return unchanged(text, diagnostics)
+  const place = document && text.isWellFormed() ? placeOfMetadata(text) : undefined
+  const plan = document && place ? planFor(document, place, planner) : undefined
+  if (document === undefined || place === undefined || plan === undefined) return { text, changes: [], diagnostics }
+  const { start, end } = place
+  const report = createReport(options.path)
+  const now = place.linesOf(plan)
+  const edited = applyEdit(text, { start, end, text: now.join('\n') }, { original: text, why: plan.why })
+  const after = parseSkill(edited.text, options)
+  if (now.length === 0 || !isSameBut('metadata', document, after.document)) {
+    report.add('migrate-refused', start)
+    return { text, changes: [], diagnostics: [...diagnostics, ...report.diagnostics] }
+  }
+  for (const field of plan.outweighed) report.add('migrate-outweighed', start, field)
+  return { ...edited, diagnostics: [...after.diagnostics, ...report.diagnostics] }
+}
+
+type Planner = (metadata: JsonObject, form: Form) => Plan | undefined
+
+function planFor(document: SkillDocument, { form }: Place, planner: Planner): Plan | undefined {
   const written = ownValue(document.frontmatter, 'metadata')
   const metadata = typeof written === 'string' ? parseJson5(written) : written
-  const plan = isJsonObject(metadata) ? planner(metadata, formOf(tree, written)) : undefined
-  if (plan === undefined) return unchanged(text, diagnostics)
-  return firstThatReadsTheSame({ text, layout, tree, document, options, plan }, diagnostics)
+  return isJsonObject(metadata) ? planner(metadata, typeof written === 'string' ? 'text' : form) : undefined
 }
 
-function formOf({ root }: Tree, written: JsonValue | undefined): Form {
-  if (typeof written === 'string') return 'text'
-  const node = pairOf(root, 'metadata')?.value
-  return isMap(node) && (node as unknown as YAMLMap).flow === true && root.flow !== true ? 'flow' : 'block'
+/** The lines of `metadata` in a file. */
+interface Place extends Pick<Edit, 'start' | 'end'> {
+  readonly form: Form
+  /** The lines of the new value; none where it has no place for its comments. */
+  linesOf(plan: Plan): readonly string[]
 }
 
-interface Subject {
-  readonly text: string
-  readonly layout: Layout
-  readonly tree: Tree
-  readonly document: SkillDocument
-  readonly options: RewriteOptions
-  readonly plan: Plan
-}
-
-/** Tries to move lines, then to write the value anew; a result that would be read differently is not used. */
-function firstThatReadsTheSame(subject: Subject, diagnostics: readonly Diagnostic[]): Rewritten {
-  const { layout, document, options, plan } = subject
-  for (const edits of [plan.isPlain ? movedUp(subject.tree, layout, plan.why) : undefined, writtenAnew(subject)]) {
-    if (edits === undefined || edits.length === 0) continue
-    const text = joinLayout(applyEdits(layout, edits))
-    const result = readBack(text, document, { options, except: ['metadata'] })
-    if (result === undefined) continue
-    const notes = plan.outweighed.map((field) => note(found('migrate-outweighed', field), subject))
-    return { text, changes: asChanges(layout, edits), diagnostics: [...result.diagnostics, ...notes] }
-  }
-  return unchanged(subject.text, [...diagnostics, note(found('migrate-refused'), subject)])
-}
-
-function note(about: Found & { readonly code: WriteCode }, { tree, layout, options }: Subject): Diagnostic {
-  const pair = pairOf(tree.root, 'metadata')
-  const line = (pair && regionOf(tree, pair)?.from) ?? 0
-  const { code } = about
-  const [message, fix] = wordsOf(about)
-  return {
-    code,
-    severity: WRITE_CODES[code],
-    message,
-    path: options.path,
-    line: layout.blank.length + 2 + line,
-    column: 1,
-    ...asMember(fix),
-  }
-}
-
-/** The whole value of `metadata` from data; comments that stood in it come first. */
-function writtenAnew({ tree, plan }: Subject): Edit[] {
-  const pair = pairOf(tree.root, 'metadata')
-  if (pair === undefined) return []
-  if (tree.root.flow === true) return inJson(tree, pair.value as ParsedNode | null, plan)
-  const region = regionOf(tree, pair)
-  if (region === undefined) return []
-  const { from, to, keyText, comments } = region
-  const empty = plan.lines.length === 0
-  const now = [`${keyText}:${empty ? ' {}' : ''}`, ...comments.map((comment) => `  ${comment}`), ...plan.lines]
-  return [{ from, to, now, why: plan.why }]
-}
-
-/** Inside a frontmatter that is one JSON object the new value is JSON too. */
-function inJson({ text }: Tree, value: ParsedNode | null, plan: Plan): Edit[] {
-  if (value === null) return []
-  const [start, end] = value.range
-  if (commentsIn(text.slice(start, end)).length > 0) return []
-  const from = text.slice(0, start).split('\n').length - 1
-  const to = from + text.slice(start, end).split('\n').length
+function placeOfMetadata(file: string): Place | undefined {
+  const split = splitFrontmatter(file.replace(/^\uFEFF/, ''))
+  const found = split.kind === 'found' ? metadataIn(split.yaml) : undefined
+  if (split.kind !== 'found' || found === undefined) return undefined
+  const { text, key, value, isJson } = found
+  const start = isJson && value ? value.range[0] : key.range[0]
+  const end = start + text.slice(start, (value ?? key).range[1]).trimEnd().length
   const lineStart = text.lastIndexOf('\n', start - 1) + 1
-  const lineEnd = text.indexOf('\n', end)
-  const rest = text.slice(end, lineEnd < 0 ? text.length : lineEnd)
-  return [{ from, to, now: [text.slice(lineStart, start) + toJson(plan.metadata) + rest], why: plan.why }]
+  const lineEnd = `${text}\n`.indexOf('\n', end)
+  const comments = commentsIn(text.slice(lineStart, lineEnd))
+  const before = text.slice(lineStart, start)
+  const last = text.slice(0, end).split('\n').length - 1
+  // Repairs keep lines, but not their lengths.
+  const column = (split.yaml.split('\n')[last] ?? '').length + 1
+  return {
+    form: isMap(value) && value.flow === true && !isJson ? 'flow' : 'block',
+    start: { line: split.firstLine + text.slice(0, start).split('\n').length - 1, column: 1 },
+    end: { line: split.firstLine + last, column },
+    linesOf({ metadata, lines }) {
+      // Inside a frontmatter that is one JSON object the new value is JSON too.
+      if (isJson) return comments.length > 0 ? [] : [before + toJson(metadata) + text.slice(end, lineEnd)]
+      const head = `${before}${text.slice(start, key.range[1])}:${lines.length === 0 ? ' {}' : ''}`
+      return [head, ...comments.map((comment) => `  ${comment}`), ...lines]
+    },
+  }
+}
+
+/** The key and value in the text of a frontmatter, with the repairs of reading. */
+function metadataIn(yaml: string) {
+  const { text, read } = readLeniently(yaml)
+  if (!isMap(read.root)) return undefined
+  const root = read.root as unknown as YAMLMap<ParsedNode, ParsedNode | null>
+  const { key, value } = root.items.find((pair) => keyText(pair.key) === 'metadata') ?? {}
+  return isScalar(key) ? { text, key, value, isJson: root.flow === true } : undefined
+}
+
+/** The lexer of the library puts it before a scalar, whose text may begin with # too. */
+const SCALAR_MARK = '\u001f'
+
+/** Comments of a piece of YAML, without the white space around them. */
+function commentsIn(yaml: string): string[] {
+  if (!yaml.includes('#')) return []
+  const lexemes = [...new Lexer().lex(yaml)]
+  return lexemes
+    .filter((lexeme, index) => lexeme.startsWith('#') && lexemes[index - 1] !== SCALAR_MARK)
+    .map((comment) => comment.trim())
 }
 
 function needsMigration(metadata: JsonObject, form: Form): boolean {
   if (form === 'text' || (form === 'flow' && Object.keys(metadata).some(isReadField))) return true
-  const clients = CLIENT_BLOCKS.filter((alias) => underAlias(metadata, alias) !== undefined)
+  const clients = [...clientBlocks(metadata).keys()]
   // Our own mapping alone is a form of ours.
   if (clients.length === 1 && clients[0] === 'nexus') return typeof metadata['nexus'] === 'string'
-  if (clients.length > 0) return JSON.stringify(mergeAliases(metadata).metadata) !== JSON.stringify(metadata)
-  return false
+  return clients.length > 0 && JSON.stringify(mergeBlocks(metadata).metadata) !== JSON.stringify(metadata)
 }
 
 /** Text stays; other single values become text, nested ones and those that gating reads as such go into one JSON text. */

@@ -7,7 +7,7 @@ export interface Repair {
   readonly key: string
   readonly line: number
   readonly column: number
-  /** What writes the value as it was read; undefined where no machine should. */
+  /** Writes the value as it was read; undefined where no machine should. */
   readonly edit?: Edit
 }
 

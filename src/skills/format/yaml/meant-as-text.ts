@@ -16,9 +16,9 @@ export interface Names {
   readonly aliases: ReadonlySet<string>
 }
 
-/** What quotes would hide: of a key given twice one value gets lost, and a merge key brings others. */
+/** Quotes would hide them: of a key given twice one value gets lost, and a merge key brings others. */
 const NEVER_TEXT: ReadonlySet<FormatCode> = new Set(['yaml-duplicate-key', 'yaml-merge-key'])
-/** What is YAML, refused, and also how a text may begin. */
+/** Refused in YAML, and also how a text may begin. */
 const MARKS: ReadonlySet<FormatCode> = new Set(['yaml-anchor', 'yaml-alias', 'yaml-tag'])
 
 /** Their values are sentences for people or models. */

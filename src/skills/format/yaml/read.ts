@@ -43,7 +43,7 @@ export function readYaml(text: string): YamlRead {
     return { root: undefined, problems: [problem] }
   }
   const { root, faults, tokens } = readYamlFully(text, LIMITS)
-  // What follows the first error of the syntax mostly follows from it.
+  // Later errors of the syntax mostly follow from the first.
   const first = faults.find(({ kind }) => kind === 'syntax')
   const problems = faults.flatMap((fault) => {
     if (fault.kind !== 'syntax') return [asProblem(fault)]

@@ -123,7 +123,7 @@ function quote(entry: Entry): string[] {
 
 const SINGLE_QUOTED = /^((?:[ ]|- )*(?:[\w.-]+|"[^"]*"|'[^']*')?[ \t]*:?[ \t]+)'((?:[^']|'')*)'$/
 
-/** As the fix says. A value of several lines keeps single quotes. */
+/** The form that the fix shows. A value of several lines keeps single quotes. */
 function inDoubleQuotes(line: string): string {
   const [, head, value] = SINGLE_QUOTED.exec(line) ?? []
   return head === undefined || value === undefined ? line : head + toJson(value.replaceAll("''", "'"))
