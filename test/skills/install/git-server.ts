@@ -26,15 +26,16 @@ export function skillText(name: string, more = ''): string {
 /** A repository on the server, as a person works on it. */
 export class Upstream {
   readonly directory: string
-  readonly #bare: string
+  /** The repository of the server. */
+  readonly bare: string
 
   constructor(root: string, name: string) {
-    this.#bare = join(root, 'served', `${name}.git`)
+    this.bare = join(root, 'served', `${name}.git`)
     this.directory = join(root, 'work', name)
-    for (const each of [this.#bare, this.directory]) mkdirSync(each, { recursive: true })
-    git(this.#bare, 'init', '-q', '--bare', '-b', 'main')
+    for (const each of [this.bare, this.directory]) mkdirSync(each, { recursive: true })
+    git(this.bare, 'init', '-q', '--bare', '-b', 'main')
     for (const setting of ['uploadpack.allowFilter', 'uploadpack.allowAnySHA1InWant', 'http.receivepack'])
-      git(this.#bare, 'config', setting, 'true')
+      git(this.bare, 'config', setting, 'true')
     git(this.directory, 'init', '-q', '-b', 'main')
   }
 
@@ -50,13 +51,13 @@ export class Upstream {
   publish(ref = 'main'): string {
     git(this.directory, 'add', '-A')
     git(this.directory, 'commit', '-q', '--allow-empty', '-m', 'change')
-    git(this.directory, 'push', '-q', '--force', this.#bare, `HEAD:${ref.includes('/') ? ref : `refs/heads/${ref}`}`)
+    git(this.directory, 'push', '-q', '--force', this.bare, `HEAD:${ref.includes('/') ? ref : `refs/heads/${ref}`}`)
     return git(this.directory, 'rev-parse', 'HEAD')
   }
 
   /** git in the repository of the server itself. */
   onServer(...args: string[]): string {
-    return git(this.#bare, ...args)
+    return git(this.bare, ...args)
   }
 }
 
