@@ -49,6 +49,15 @@ export const MESSAGES = {
     fix: EXAMPLE,
     path,
   }),
+  archiveRefused: (path: string, why: string) => ({
+    message: `Nothing was installed: the archive ${safe(path)} ${safe(why)}.`,
+    fix: 'Ask its author for an archive made with: zip -r skill.zip <folder>',
+    path,
+  }),
+  downloadFailed: (url: string, status: number) => ({
+    message: `Nothing was installed: ${safe(url)} answers with status ${status}.`,
+    fix: 'Check the address in a browser.',
+  }),
   // The server
   noGit: (why: string) => ({
     message: `Skills of git repositories need git, which ${safe(why)}.`,

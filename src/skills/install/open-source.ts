@@ -19,7 +19,8 @@ export interface SourceAccess extends Omit<GitAccess, 'workDirectory'> {
 /** Opens whatever a locator names. Throws NETWORK_FAILED, FILE_NOT_FOUND, LIMIT_EXCEEDED. Dispose of it after use. */
 export async function openSource(locator: Locator, access: SourceAccess): Promise<OpenedSource> {
   if (locator.type === 'git') return openGit(locator, gitAccess(access))
-  return openDirectory(locator.type === 'archive-url' ? locator.url : locator.path, access)
+  if (locator.type === 'directory') return openDirectory(locator.path, access)
+  return (await import('./archive/open-archive.ts')).openArchive(locator, access.signal)
 }
 
 export function gitAccess({ scope, home, sshAgent, signal }: SourceAccess): GitAccess {

@@ -1,0 +1,127 @@
+import { existsSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { readSmall } from '../../../machine/files/index.ts'
+import { runProgram } from '../../../machine/host/index.ts'
+import { createNet } from '../../../machine/net/index.ts'
+import { sha256, SKILL_FILE } from '../../../kernel/index.ts'
+import { candidateOf, packageOf } from '../found.ts'
+import { type OpenedSource, skillFilesIn } from '../git-source.ts'
+import { isLoopback, type Locator } from '../locator.ts'
+import { installError, MESSAGES } from '../messages.ts'
+import { ARCHIVE_LIMITS, type ArchiveFile } from './limits.ts'
+import type { Unpacked } from './unpack.ts'
+
+const UNPACK_MS = 20_000
+const MEMORY_MB = 256
+
+/** Opens a zip or tar.gz. Throws FILE_NOT_FOUND, SKILL_INVALID, LIMIT_EXCEEDED, NETWORK_FAILED. */
+export async function openArchive(
+  locator: Extract<Locator, { type: 'archive' | 'archive-url' }>,
+  signal?: AbortSignal,
+): Promise<OpenedSource> {
+  const shown = locator.type === 'archive' ? locator.path : locator.url
+  const archive = locator.type === 'archive' ? readArchive(locator.path) : await download(locator.url, signal)
+  const files = (await unpack(archive, shown, signal)).filter(({ path }) => !isOfSystem(path))
+  const skillFiles = skillFilesIn(
+    files.map((file) => ({ ...file, kind: 'file' as const })),
+    '',
+  )
+  const read = skillFiles.map(({ path, bytes }) =>
+    candidateOf(path.slice(0, -SKILL_FILE.length).replace(/\/$/, ''), bytes),
+  )
+  const digest = sha256(archive)
+  return {
+    candidates: read.filter((each) => 'name' in each),
+    refused: read.filter((each) => 'why' in each),
+    read: async (chosen) =>
+      chosen.map((candidate) => {
+        const prefix = candidate.path === '' ? '' : `${candidate.path}/`
+        const own = files.filter(({ path }) => path.startsWith(prefix))
+        return packageOf(
+          candidate,
+          own.map((file) => ({ ...file, path: file.path.slice(prefix.length) })),
+          [],
+        )
+      }),
+    lockedAs: ({ path }) => ({
+      type: 'archive',
+      sha256: digest,
+      path,
+      ...(locator.type === 'archive-url' && { url: locator.url }),
+    }),
+    [Symbol.asyncDispose]: async () => undefined,
+  }
+}
+
+function isOfSystem(path: string): boolean {
+  return path.split('/').some((part) => part === '__MACOSX' || part === '.DS_Store')
+}
+
+function readArchive(path: string): Uint8Array {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (!stats?.isFile()) throw installError('FILE_NOT_FOUND', MESSAGES.noFolder(path))
+  if (stats.size > ARCHIVE_LIMITS.archiveBytes)
+    throw installError(
+      'LIMIT_EXCEEDED',
+      MESSAGES.archiveRefused(path, `has more than ${ARCHIVE_LIMITS.archiveBytes} bytes`),
+    )
+  return readSmall(path, { maxBytes: ARCHIVE_LIMITS.archiveBytes }).bytes
+}
+
+async function download(url: string, signal?: AbortSignal): Promise<Uint8Array> {
+  const { origin, hostname } = new URL(url)
+  const net = createNet({
+    limits: { maxBytes: ARCHIVE_LIMITS.archiveBytes },
+    ...(isLoopback(hostname) && { origins: [origin] }),
+  })
+  const response = await net.request({ url, ...(signal && { signal }) })
+  if (response.status !== 200) {
+    response.close()
+    throw installError('NETWORK_FAILED', MESSAGES.downloadFailed(url, response.status))
+  }
+  const chunks: Uint8Array[] = []
+  for await (const chunk of response.body) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+/** The permission model of Node: the process reads its own code, writes nothing and starts nothing. */
+async function unpack(archive: Uint8Array, shown: string, signal?: AbortSignal): Promise<readonly ArchiveFile[]> {
+  const script = scriptPath()
+  const ended = await runProgram({
+    command: [
+      process.execPath,
+      `--max-old-space-size=${MEMORY_MB}`,
+      '--permission',
+      `--allow-fs-read=${dirname(script)}`,
+      script,
+    ],
+    environment: {},
+    input: archive,
+    timeoutMs: UNPACK_MS,
+    maxOutputBytes: 2 * ARCHIVE_LIMITS.totalBytes,
+    maxErrorBytes: 2_000,
+    ...(signal && { signal }),
+  })
+  if (ended.type !== 'ended' || ended.code !== 0) {
+    const why = ended.type === 'failed' ? ended.why : 'could not be read'
+    throw installError('SKILL_INVALID', MESSAGES.archiveRefused(shown, why), Buffer.from(ended.stderr ?? []).toString())
+  }
+  const output = Buffer.from(ended.stdout)
+  const end = output.indexOf(10)
+  const head = JSON.parse(output.subarray(0, end).toString('utf8')) as Unpacked
+  if ('refused' in head)
+    throw installError(head.isLimit ? 'LIMIT_EXCEEDED' : 'SKILL_INVALID', MESSAGES.archiveRefused(shown, head.refused))
+  let at = end + 1
+  return head.files.map(({ path, size, executable }) => {
+    const bytes = output.subarray(at, at + size)
+    at += size
+    return { path, executable, bytes }
+  })
+}
+
+/** Beside this file, or beside the library when this is part of the bundled command. */
+function scriptPath(): string {
+  const here = import.meta.dirname
+  const places = ['unpack.ts', 'unpack.js', '../skills/install/archive/unpack.js'].map((place) => join(here, place))
+  return places.find((place) => existsSync(place)) ?? join(here, 'unpack.js')
+}
