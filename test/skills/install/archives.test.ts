@@ -24,31 +24,49 @@ interface Part {
   readonly extra?: Buffer
 }
 
+/** Both headers of an entry, and its data after the first. */
+function headersOf({ name, text = '', mode = 0o100644, lies = {}, extra = Buffer.alloc(0) }: Part, at: number) {
+  const bytes = Buffer.from(text)
+  const packed = deflateRawSync(bytes)
+  const nameBytes = Buffer.from(name)
+  const said = {
+    flags: 0x800,
+    method: 8,
+    crc: crc32(bytes),
+    size: bytes.length,
+    at,
+    local: nameBytes.toString('latin1'),
+    ...lies,
+  }
+  const common = Buffer.alloc(26)
+  common.writeUInt16LE(20, 0)
+  common.writeUInt16LE(Number(said.flags), 2)
+  common.writeUInt16LE(Number(said.method), 4)
+  common.writeUInt32LE(Number(said.crc), 10)
+  common.writeUInt32LE(packed.length, 14)
+  common.writeUInt32LE(Number(said.size), 18)
+  common.writeUInt16LE(nameBytes.length, 22)
+  common.writeUInt16LE(extra.length, 24)
+  const localName = Buffer.from(String(said.local), 'latin1')
+  const rest = Buffer.alloc(14)
+  rest.writeUInt32LE(mode * 0x10000, 6)
+  rest.writeUInt32LE(Number(said.at), 10)
+  return {
+    local: Buffer.concat([Buffer.from('PK\u0003\u0004', 'latin1'), common, localName, extra, packed]),
+    entry: Buffer.concat([Buffer.from('PK\u0001\u0002\u0014\u0003', 'latin1'), common, rest, nameBytes, extra]),
+  }
+}
+
 /** A zip as a hostile writer makes it. */
 function zipOf(parts: readonly Part[], { count = parts.length, after = '', before = '' } = {}): Buffer {
   const locals: Buffer[] = [Buffer.from(before)]
   const central: Buffer[] = []
   let at = before.length
-  for (const { name, text = '', mode = 0o100644, lies = {}, extra = Buffer.alloc(0) } of parts) {
-    const bytes = Buffer.from(text)
-    const packed = deflateRawSync(bytes)
-    const nameBytes = Buffer.from(name)
-    const common = Buffer.alloc(26)
-    common.writeUInt16LE(20, 0)
-    common.writeUInt16LE(Number(lies.flags ?? 0x800), 2)
-    common.writeUInt16LE(Number(lies.method ?? 8), 4)
-    common.writeUInt32LE(Number(lies.crc ?? crc32(bytes)), 10)
-    common.writeUInt32LE(packed.length, 14)
-    common.writeUInt32LE(Number(lies.size ?? bytes.length), 18)
-    common.writeUInt16LE(nameBytes.length, 22)
-    common.writeUInt16LE(extra.length, 24)
-    const localName = Buffer.from(String(lies.local ?? nameBytes.toString('latin1')), 'latin1')
-    locals.push(Buffer.from('PK\u0003\u0004', 'latin1'), common, localName, extra, packed)
-    const rest = Buffer.alloc(14)
-    rest.writeUInt32LE(mode * 0x10000, 6)
-    rest.writeUInt32LE(Number(lies.at ?? at), 10)
-    central.push(Buffer.from('PK\u0001\u0002\u0014\u0003', 'latin1'), common, rest, nameBytes, extra)
-    at += 30 + localName.length + extra.length + packed.length
+  for (const part of parts) {
+    const { local, entry } = headersOf(part, at)
+    locals.push(local)
+    central.push(entry)
+    at += local.length
   }
   const directory = Buffer.concat(central)
   const end = Buffer.alloc(22)

@@ -86,25 +86,31 @@ function readDirectory(zip: Buffer): Entry[] {
 
 function readEntry(zip: Buffer, at: number, end: number): { entry: Entry; next: number } {
   if (at + CENTRAL_BYTES > end || zip.readUInt32LE(at) !== CENTRAL) throw new Refused('has fewer entries than it says')
-  const [flags = 0, method = 0] = [8, 10].map((offset) => zip.readUInt16LE(at + offset))
-  const [crc = 0, packed = 0, size = 0] = [16, 20, 24].map((offset) => zip.readUInt32LE(at + offset))
-  const [nameLength = 0, extraLength = 0, commentLength = 0, disk] = [28, 30, 32, 34].map((offset) =>
-    zip.readUInt16LE(at + offset),
-  )
-  const next = at + CENTRAL_BYTES + nameLength + extraLength + commentLength
-  if (next > end || disk !== 0) throw new Refused('has an entry that is cut')
-  const nameBytes = zip.subarray(at + CENTRAL_BYTES, at + CENTRAL_BYTES + nameLength)
+  const nameEnd = at + CENTRAL_BYTES + zip.readUInt16LE(at + 28)
+  const extraEnd = nameEnd + zip.readUInt16LE(at + 30)
+  const next = extraEnd + zip.readUInt16LE(at + 32)
+  if (next > end || zip.readUInt16LE(at + 34) !== 0) throw new Refused('has an entry that is cut')
+  const nameBytes = zip.subarray(at + CENTRAL_BYTES, nameEnd)
   const name = textOf(nameBytes)
-  checkExtras(zip.subarray(at + CENTRAL_BYTES + nameLength, at + CENTRAL_BYTES + nameLength + extraLength))
+  checkExtras(zip.subarray(nameEnd, extraEnd))
+  const entry = {
+    ...{ name, nameBytes, executable: isExecutable(zip, at, name) },
+    flags: zip.readUInt16LE(at + 8),
+    method: zip.readUInt16LE(at + 10),
+    crc: zip.readUInt32LE(at + 16),
+    packed: zip.readUInt32LE(at + 20),
+    size: zip.readUInt32LE(at + 24),
+    at: zip.readUInt32LE(at + 42),
+  }
+  checkKind(entry)
+  return { entry, next }
+}
+
+function checkKind({ flags, method, name }: Entry): void {
   if ((flags & ~KNOWN_FLAGS) !== 0)
     throw new Refused(`has an entry that is encrypted or of an unknown kind: ${JSON.stringify(name)}`)
   if (method !== 0 && method !== 8)
     throw new Refused(`has an entry that is packed in an unknown way: ${JSON.stringify(name)}`)
-  const executable = isExecutable(zip, at, name)
-  return {
-    entry: { name, nameBytes, flags, method, crc, packed, size, at: zip.readUInt32LE(at + 42), executable },
-    next,
-  }
 }
 
 /** Unix attributes say the kind of an entry: files and directories only. */
