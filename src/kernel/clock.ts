@@ -9,7 +9,6 @@ export interface Clock {
 /** Timers of Node fire at once beyond this. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** The real time. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) =>

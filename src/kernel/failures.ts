@@ -68,7 +68,6 @@ export const CODES = {
   INTERNAL: { rpc: -32603, http: 500, exit: 1 },
 } as const
 
-/** A name in the error table. */
 export type ErrorCode = keyof typeof CODES
 
 /** The code of an error of Node or a library, such as `ENOENT`; undefined when it has none. */
@@ -77,7 +76,6 @@ export function errorCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined
 }
 
-/** The message of whatever was thrown. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -1,4 +1,3 @@
-/** Any value that JSON text can hold. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue }
 
 /** A JSON object; names from outside are read with `ownValue`, never with `in`. */

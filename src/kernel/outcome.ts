@@ -54,7 +54,6 @@ export interface Failed {
 /** Outcome of one call: the single internal type, serialised once at the edge by an adapter of `tools/`. */
 export type Outcome = Succeeded | PartlySucceeded | Failed
 
-/** Shorthand for a full success. */
 export function succeeded(
   text: string,
   data: JsonObject = {},
@@ -63,7 +62,6 @@ export function succeeded(
   return { type: 'success', text, data, ...more }
 }
 
-/** Shorthand for a failure. */
 export function failed(
   code: FailureCode,
   message: string,

@@ -3,7 +3,6 @@
 /** The file that makes a directory a skill. */
 export const SKILL_FILE = 'SKILL.md'
 
-/** The name of an environment variable. */
 export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /** Shorter secrets are words of any text: they are not blanked. */
@@ -32,19 +31,15 @@ export const DEFAULTS = {
   promptBudgetChars: 12_000,
   /** Quiet time before a change on disk leads to a reload. */
   watchDebounceMs: 250,
-  /** Time limit of one command. */
   commandTimeoutMs: 30_000,
-  /** Bytes kept of a command's output. */
   maxOutputBytes: 204_800,
   /** Time limit of one tool call. Source: contracts §1.9. */
   toolTimeoutMs: 30_000,
   /** Largest SKILL.md that is read. Source: decisions, "YAML limits". */
   maxSkillFileBytes: 1_048_576,
-  /** Longest command line. */
   maxCommandBytes: 100_000,
   /** Largest secret that a file or a program gives. */
   maxSecretBytes: 65_536,
-  /** Calls of one turn that run at once. */
   maxConcurrentTools: 10,
   /** Model steps of one turn. Loading, reading and running a few commands passes seed 000's 10 at once. */
   maxIterations: 50,
@@ -55,6 +50,5 @@ export const DEFAULTS = {
   approvalsExpiresMs: 600_000,
   approvalsWaitingExpiresMs: 604_800_000,
   eventsMaxAgeMs: 2_592_000_000,
-  /** Events that are kept. */
   eventsMaxRows: 100_000,
 } as const

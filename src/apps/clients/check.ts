@@ -1,17 +1,6 @@
 /** check: starts a server as a client would, asks it for its tools, and names what is wrong when there is no answer. */
-import { runProgram } from '../../machine/host/index.ts'
+import { type ProgramRequest, runProgram } from '../../machine/host/index.ts'
 import { isJsonObject, type JsonObject, type JsonValue, ownValue, toSafeLine } from '../../kernel/index.ts'
-
-/** A server as a client starts it. */
-interface ServerStart {
-  readonly command: readonly string[]
-  /** All variables it gets. PATH is always the system's: clients that a desktop starts know no other. */
-  readonly environment: Readonly<Record<string, string>>
-  readonly cwd: string
-  /** Default 20 s. */
-  readonly timeoutMs?: number
-  readonly signal?: AbortSignal
-}
 
 export type ServerCheck =
   | {
@@ -30,11 +19,15 @@ const MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 const MAX_SAID = 2_000
 
 /** Rejects only with the reason of an aborted signal. */
-export async function checkServer({ command, timeoutMs = TIMEOUT_MS, ...start }: ServerStart): Promise<ServerCheck> {
+export async function checkServer({
+  timeoutMs = TIMEOUT_MS,
+  ...start
+}: Pick<ProgramRequest, 'command' | 'environment' | 'cwd' | 'signal'> & {
+  readonly timeoutMs?: number
+}): Promise<ServerCheck> {
   const began = performance.now()
   const result = await runProgram({
     ...start,
-    command,
     timeoutMs,
     maxOutputBytes: MAX_OUTPUT_BYTES,
     maxErrorBytes: MAX_SAID,
@@ -70,7 +63,7 @@ export async function checkServer({ command, timeoutMs = TIMEOUT_MS, ...start }:
     )
   return fault(
     'mcp-not-started',
-    `The client cannot start ${toSafeLine(command[0] ?? '')}: it ${result.why}.`,
+    `The client cannot start ${toSafeLine(start.command[0] ?? '')}: it ${result.why}.`,
     'Write the absolute path of the program. nexus mcp install does that.',
   )
 }

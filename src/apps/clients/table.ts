@@ -1,4 +1,4 @@
-/** table: where each client keeps its MCP servers, under which key, and in which form. Checked on the date of the row. */
+/** table: where each client keeps its MCP servers, under which key, and in which form. Their sources are in docs/clients.md. */
 import { join } from 'node:path'
 import { isJsonObject, type JsonObject, nearest } from '../../kernel/index.ts'
 
@@ -41,12 +41,7 @@ export interface Client {
   readonly server: (entry: JsonObject) => { readonly command: readonly unknown[]; readonly environment: unknown }
   /** True for a program that starts servers in no project, and names none. */
   readonly needsWorkspace?: true
-  /** Where this is documented, and when it was compared. */
-  readonly source: string
-  readonly checked: string
 }
-
-const CHECKED = '2026-11-23'
 
 const configHome = ({ home, get }: Where): string => get('XDG_CONFIG_HOME') ?? join(home, '.config')
 
@@ -82,7 +77,6 @@ const PLAIN = {
     command: [command, ...(Array.isArray(args) ? (args as readonly unknown[]) : [])],
     environment: env,
   }),
-  checked: CHECKED,
 } as const satisfies Partial<Client>
 
 const withType = (server: Server): JsonObject => ({ type: 'stdio', ...plainEntry(server) })
@@ -98,7 +92,6 @@ export const CLIENTS: readonly Client[] = [
       project: below('.mcp.json'),
     },
     entry: withType,
-    source: 'https://code.claude.com/docs/en/mcp',
   },
   {
     ...PLAIN,
@@ -108,14 +101,12 @@ export const CLIENTS: readonly Client[] = [
       user: (where) => [join(applicationData(where), 'Claude/claude_desktop_config.json')],
     },
     needsWorkspace: true,
-    source: 'https://modelcontextprotocol.io/docs/develop/connect-local-servers',
   },
   {
     ...PLAIN,
     id: 'cursor',
     title: 'Cursor',
     files: { user: ({ home }) => [join(home, '.cursor/mcp.json')], project: below('.cursor/mcp.json') },
-    source: 'https://cursor.com/docs/context/mcp',
   },
   {
     ...PLAIN,
@@ -127,7 +118,6 @@ export const CLIENTS: readonly Client[] = [
     },
     keys: () => ['servers'],
     entry: withType,
-    source: 'https://code.visualstudio.com/docs/copilot/reference/mcp-configuration',
   },
   {
     ...PLAIN,
@@ -138,7 +128,6 @@ export const CLIENTS: readonly Client[] = [
       project: below('.mcp.json', '.github/mcp.json'),
     },
     entry: (server, scope) => ({ ...withType(server), ...(scope === 'user' && { tools: ['*'] }) }),
-    source: 'https://docs.github.com/en/copilot/how-tos/copilot-cli/add-mcp-servers',
   },
   {
     ...PLAIN,
@@ -150,7 +139,6 @@ export const CLIENTS: readonly Client[] = [
       project: below('.codex/config.toml'),
     },
     keys: () => ['mcp_servers'],
-    source: 'https://developers.openai.com/codex/mcp',
   },
   {
     ...PLAIN,
@@ -175,7 +163,6 @@ export const CLIENTS: readonly Client[] = [
       command: Array.isArray(command) ? (command as readonly unknown[]) : [command],
       environment,
     }),
-    source: 'https://opencode.ai/docs/mcp-servers',
   },
   {
     ...PLAIN,
@@ -187,7 +174,6 @@ export const CLIENTS: readonly Client[] = [
     },
     keys: () => ['context_servers'],
     entry: (server) => ({ source: 'custom', ...plainEntry(server) }),
-    source: 'https://zed.dev/docs/ai/mcp',
   },
   {
     ...PLAIN,
@@ -195,7 +181,6 @@ export const CLIENTS: readonly Client[] = [
     title: 'Antigravity',
     files: { user: ({ home }) => [join(home, '.gemini/config/mcp_config.json')] },
     needsWorkspace: true,
-    source: 'https://antigravity.google/docs/mcp',
   },
   {
     ...PLAIN,
@@ -209,7 +194,6 @@ export const CLIENTS: readonly Client[] = [
       project: below('.devin/mcp_config.json'),
     },
     needsWorkspace: true,
-    source: 'https://docs.devin.ai/cli/extensibility/mcp/configuration',
   },
 ]
 

@@ -25,7 +25,6 @@ export class Chain {
     this.#root = root
   }
 
-  /** The directory at the lower end. */
   get end(): Directory {
     return this.#links.at(-1)?.directory ?? this.#root
   }
@@ -67,12 +66,10 @@ export class Chain {
     return this.end
   }
 
-  /** The path of the end. */
   get #at(): string {
     return this.#links.at(-1)?.at ?? ''
   }
 
-  /** Back to the root. */
   close(): void {
     for (const { directory } of this.#links.splice(0)) directory?.close()
   }

@@ -53,7 +53,6 @@ export class Directory {
     return this.#chain ? 'paths' : 'descriptors'
   }
 
-  /** Where its entries are listed. */
   get place(): string | Buffer {
     return this.#chain ? bytesOf(this.path) : `/proc/self/fd/${this.#fd}`
   }
@@ -106,7 +105,6 @@ export class Directory {
     throw new FileError('EAGAIN', this.path)
   }
 
-  /** The text of a link. */
   linkText(name: string): string {
     checkName(name)
     return nameOf(this.#try(name, (at) => readlinkSync(at, 'buffer')))
@@ -152,7 +150,6 @@ export class Directory {
     this.#change(name, unlinkSync)
   }
 
-  /** Removes an empty directory. */
   removeDirectory(name: string): void {
     this.#change(name, (at) => rmdirSync(at))
   }

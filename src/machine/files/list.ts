@@ -3,7 +3,6 @@ import { asFileError, type Directory } from './directory.ts'
 import { nameOf } from './names.ts'
 import { createPace, type Pace } from './pace.ts'
 
-/** Names per call to the system. */
 const BATCH = 256
 
 /** Kind of an entry. `other` is a FIFO, a socket or a device. */
@@ -15,9 +14,7 @@ export interface Named {
   readonly kind: Kind
 }
 
-/** How far a directory is listed. */
 export interface ListOptions {
-  /** Names to be returned at most. */
   readonly max?: number
   readonly pace?: Pace
 }
@@ -56,7 +53,6 @@ export async function listNames(
   }
 }
 
-/** The kind of an entry, or of what was looked at. */
 export function kindOfEntry(entry: { isFile(): boolean; isDirectory(): boolean; isSymbolicLink(): boolean }): Kind {
   if (entry.isFile()) return 'file'
   if (entry.isDirectory()) return 'directory'

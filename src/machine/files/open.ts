@@ -51,7 +51,6 @@ function opened(fd: number): OpenedFile {
   }
 }
 
-/** Kind of a file, for a message. */
 export function kindOf(stats: Stats): string {
   if (stats.isFile()) return 'a regular file'
   if (stats.isDirectory()) return 'a directory'

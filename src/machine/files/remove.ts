@@ -9,13 +9,10 @@ import type { StoppedBy, WalkLimits } from './walk.ts'
 const BATCH = 65_536
 /** Entries that a directory had, from which on its own removal takes the system so long that another thread waits for it. */
 const LARGE = 10_000
-/** Failures that are named. */
 const MAX_NAMED = 20
 const OWNER_ALL = 0o700
 
-/** Result of a removal. */
 export interface Removed {
-  /** Entries that are gone. */
   readonly entries: number
   /** Paths that could not be removed, the first twenty. */
   readonly failures: readonly FileError[]
@@ -24,7 +21,6 @@ export interface Removed {
   readonly isGone: boolean
 }
 
-/** How far to go. */
 export interface RemoveOptions extends WalkLimits {
   readonly pace?: Pace
 }
@@ -43,7 +39,6 @@ export async function removeBelow(root: Directory, name: string, options: Remove
   }
 }
 
-/** A directory on the way. */
 interface Level {
   readonly name: string
   ahead: Named[]

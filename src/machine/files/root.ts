@@ -5,7 +5,6 @@ import { FileError, shownPath } from './errors.ts'
 import { bytesOf, nameOf } from './names.ts'
 import { openDirectoryOnly, type OpenedFile, openRootDirectory } from './open.ts'
 
-/** How a root is opened. */
 export interface RootOptions {
   /** The path is a real one: a root that meanwhile became a link, or is reached through one, is refused with EXDEV. */
   readonly isReal?: boolean

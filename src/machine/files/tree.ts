@@ -10,7 +10,6 @@ import { openRoot, type RootOptions } from './root.ts'
 import { type StoppedBy, walk, type WalkOptions } from './walk.ts'
 import { appendFile, copyFile, type CopyOptions, writeFile, type WriteOptions } from './write.ts'
 
-/** The entry at a path. */
 export interface Entry {
   readonly kind: Kind
   /** Changes whenever content, mode or place changes; of a directory only with its mode. */
@@ -18,7 +17,6 @@ export interface Entry {
   readonly size: number
   /** Permission bits without setuid, setgid and sticky. */
   readonly mode: number
-  /** Text of a link. */
   readonly target?: string
 }
 
@@ -35,7 +33,6 @@ export interface FileRead {
   readonly mode: number
 }
 
-/** How a file is written into a tree. */
 export interface TreeWrite extends Omit<WriteOptions, 'beforeRename'> {
   readonly bytes: Uint8Array
   /** Directories on the way that are missing are made, with mode 777 without the umask. */
@@ -87,7 +84,6 @@ export class Tree {
     }
   }
 
-  /** Uid and gid of a directory. */
   ownerOf(path: string): Owner {
     return ownerOf(this.#at(path))
   }

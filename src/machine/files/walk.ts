@@ -5,7 +5,6 @@ import { type Kind, listNames, type Named } from './list.ts'
 import { below } from './names.ts'
 import { createPace, type Pace } from './pace.ts'
 
-/** An entry that a walk met. */
 export interface Met {
   /** Relative to where the walk began, with forward slashes. */
   readonly path: string
@@ -22,7 +21,6 @@ export interface WalkLimits {
   readonly maxMs?: number
 }
 
-/** How to walk. */
 export interface WalkOptions extends WalkLimits {
   /** Asked for each entry, and awaited; a directory is not entered when the answer is false. */
   readonly visit: (met: Met) => unknown

@@ -1,9 +1,18 @@
-import { closeSync, fchmodSync, fchownSync, fstatSync, ftruncateSync, futimesSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  ftruncateSync,
+  futimesSync,
+  readFileSync,
+  statSync,
+} from 'node:fs'
+import { writeSync } from 'node:fs'
 import { type Directory, type Owner, syncFile } from './directory.ts'
 import { codeOf, FileError } from './errors.ts'
 import { below, checkName } from './names.ts'
 import { type OpenedFile, readInto } from './open.ts'
-import { isOwnerGone, ownerToken } from './owner.ts'
 import { createPace, type Pace } from './pace.ts'
 
 const CHUNK_BYTES = 262_144
@@ -26,7 +35,6 @@ export function partState(name: string): 'no' | 'writing' | 'left' {
   return isOwnerGone(owner) ? 'left' : 'writing'
 }
 
-/** Mode and owner of a written file. */
 export interface WriteOptions {
   /** Permission bits. Default: those of the file that is replaced, else 666 without the umask. */
   readonly mode?: number
@@ -86,9 +94,7 @@ export async function appendFile(
   }
 }
 
-/** Options of the copy of a file. */
 export interface CopyOptions {
-  /** Permission bits. */
   readonly mode: number
   readonly owner?: Owner | undefined
   readonly mustBeNew?: boolean
@@ -207,4 +213,31 @@ async function copyBytes(from: number, to: number, pace: Pace): Promise<void> {
 
 function writeAll(fd: number, bytes: Uint8Array, position: number): void {
   for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done, bytes.length - done, position + done)
+}
+
+/** Names this process for good, as part of a file name: pid namespace, pid and start time. Without /proc only its pid. */
+export function ownerToken(): string {
+  return `${pidNamespace()}-${process.pid}-${startTimeOf(process.pid)}`
+}
+
+/** True when the process of a token is gone. One of another pid namespace, such as another container, counts as living. */
+export function isOwnerGone(token: string): boolean {
+  const [namespace, pid, start] = token.split('-').map(Number)
+  return namespace === pidNamespace() && startTimeOf(pid ?? -1) !== start
+}
+
+function pidNamespace(): number {
+  return statSync('/proc/self/ns/pid', { throwIfNoEntry: false })?.ino ?? 0
+}
+
+/** Start of a process in clock ticks since boot; 0 when there is none. */
+function startTimeOf(pid: number): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // Behind the name of the program, which may contain anything.
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
+  } catch {
+    // The process is gone.
+    return 0
+  }
 }

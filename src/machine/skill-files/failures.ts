@@ -5,7 +5,7 @@ import {
   type Pace,
   yieldToEventLoop as yieldOnce,
 } from '../files/index.ts'
-import { type ErrorCode, NexusError, shellWord } from '../../kernel/index.ts'
+import { type ErrorCode, errorMessage, NexusError, shellWord } from '../../kernel/index.ts'
 
 /** The sentence of a failure for those who asked for a file of a skill. Not in it: what makes the skill unusable. */
 const CODES: Readonly<Record<string, ErrorCode>> = {
@@ -50,21 +50,17 @@ export async function withSkillFailures<T>(work: () => T | Promise<T>): Promise<
   }
 }
 
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  ENOENT: 'it does not exist',
+  ELOOP: 'too many links',
+  ENAMETOOLONG: 'the name is too long',
+}
+
 /** The reason in an error of the file system, for people. */
 export function reasonOf(error: unknown): string {
-  switch (codeOf(error)) {
-    case 'EACCES':
-    case 'EPERM':
-      return 'permission denied'
-    case 'ENOENT':
-      return 'it does not exist'
-    case 'ELOOP':
-      return 'too many links'
-    case 'ENAMETOOLONG':
-      return 'the name is too long'
-    default:
-      return error instanceof Error ? error.message : String(error)
-  }
+  return REASONS[codeOf(error)] ?? errorMessage(error)
 }
 
 /** A pace that also ends the work: throws NexusError CANCELLED once the signal is aborted. */

@@ -14,7 +14,6 @@ import { withSkillFailures } from './failures.ts'
 import { treeDigest } from './tree-digest.ts'
 import { type LeftOut, type ReadManifestOptions, type Walked, walkFiles } from './walk-files.ts'
 
-/** Where a skill lies. */
 export type SkillLocation = Pick<Skill, 'directory' | 'linkedTo'>
 
 /** A manifest, and what lies in the directory besides. */

@@ -3,7 +3,7 @@ import type { McpServer } from '@modelcontextprotocol/server'
 import { shownText } from '../../../skills/catalog/index.ts'
 import { type JsonObject, type Skill, SKILL_FILE, toSafeJson, toSafeLine } from '../../../kernel/index.ts'
 import type { Opened } from '../calls.ts'
-import { frontmatterOf } from './served.ts'
+import { frontmatterOf, problemsOf } from './served.ts'
 import { offered } from './skill-source.ts'
 
 const URI = 'nexus://skills'
@@ -31,9 +31,10 @@ async function overview(ready: Opened, signal: AbortSignal): Promise<JsonObject>
   })
   const skills: JsonObject[] = []
   for (const { skill, root } of offered(ready)) {
-    const head = await frontmatterOf(skill, signal)
-    const served: JsonObject =
-      'problems' in head ? { notServed: head.problems.map(toSafeLine) } : { uri: `${root}/${SKILL_FILE}` }
+    const served: JsonObject = await frontmatterOf(skill, signal).then(
+      () => ({ uri: `${root}/${SKILL_FILE}` }),
+      (error: unknown) => ({ notServed: problemsOf(error).map(toSafeLine) }),
+    )
     skills.push({ ...of(skill), ...served })
   }
   return {

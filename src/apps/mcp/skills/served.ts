@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/server/ext/skills'
 import { type Catalog, toSkillUri } from '../../../skills/catalog/index.ts'
 import { exportFlat } from '../../../skills/format/index.ts'
-import { sha256, type Skill, SKILL_FILE } from '../../../kernel/index.ts'
+import { errorMessage, sha256, type Skill, SKILL_FILE } from '../../../kernel/index.ts'
 import { binaryType, textType } from '../../../skills/load/index.ts'
 import { readManifest, readOfSkill } from '../../../machine/skill-files/index.ts'
 
@@ -30,43 +30,28 @@ export function isShown(path: string): boolean {
   return !/(?:^|\/)\./.test(path)
 }
 
-/** The frontmatter as clients read it; the problems when the extension does not allow it. */
+/** SKILL.md and its frontmatter as clients read them. Throws what `problemsOf` explains. */
 export async function frontmatterOf(
   skill: Skill,
-  signal?: AbortSignal,
-): Promise<
-  { readonly frontmatter: Entry['frontmatter']; readonly text: string } | { readonly problems: readonly string[] }
-> {
-  try {
-    const text = await skillText(skill, signal)
-    return { text, frontmatter: (await skillEntry(`x/${skill.name}`, { [SKILL_FILE]: text })).frontmatter }
-  } catch (error) {
-    if (error instanceof SkillCatalogError) return { problems: error.problems.map(({ message }) => message) }
-    return { problems: [error instanceof Error ? error.message : String(error)] }
-  }
+  signal: AbortSignal,
+): Promise<{ readonly frontmatter: Entry['frontmatter']; readonly text: string }> {
+  const text = await skillText(skill, signal)
+  return { text, frontmatter: (await skillEntry(`x/${skill.name}`, { [SKILL_FILE]: text })).frontmatter }
 }
 
-/** The entry of a skill; the problems when it cannot be served. */
-export async function entryOf(
-  skill: Skill,
-  { root, signal }: { readonly root: string; readonly signal: AbortSignal },
-): Promise<{ readonly entry: Entry } | { readonly problems: readonly string[] }> {
-  const head = await frontmatterOf(skill, signal)
-  if ('problems' in head) return head
-  try {
-    const { files } = await readManifest(skill, { signal })
-    const resources = files
-      .filter(({ path }) => isShown(path) && path !== SKILL_FILE)
-      .map(({ path, sha256: digest, size }) => ({ uri: fileUri(root, path), digest: `sha256:${digest}`, size }))
-    const own = {
-      uri: `${root}/${SKILL_FILE}`,
-      digest: `sha256:${sha256(head.text)}`,
-      size: Buffer.byteLength(head.text),
-    }
-    return { entry: { uri: own.uri, frontmatter: head.frontmatter, resources: [own, ...resources] } as Entry }
-  } catch (error) {
-    return { problems: [error instanceof Error ? error.message : String(error)] }
-  }
+/** Throws what `problemsOf` explains, when the skill cannot be served. */
+export async function entryOf(skill: Skill, root: string, signal: AbortSignal): Promise<Entry> {
+  const { text, frontmatter } = await frontmatterOf(skill, signal)
+  const { files } = await readManifest(skill, { signal })
+  const resources = files
+    .filter(({ path }) => isShown(path) && path !== SKILL_FILE)
+    .map(({ path, sha256: digest, size }) => ({ uri: fileUri(root, path), digest: `sha256:${digest}`, size }))
+  const own = { uri: `${root}/${SKILL_FILE}`, digest: `sha256:${sha256(text)}`, size: Buffer.byteLength(text) }
+  return { uri: own.uri, frontmatter, resources: [own, ...resources] } as Entry
+}
+
+export function problemsOf(error: unknown): readonly string[] {
+  return error instanceof SkillCatalogError ? error.problems.map(({ message }) => message) : [errorMessage(error)]
 }
 
 /** A file of a skill, as it is now. Throws as `readOfSkill`. */
@@ -78,7 +63,7 @@ export async function readServed(skill: Skill, path: string, signal: AbortSignal
 }
 
 /** SKILL.md with metadata as text to text, which is all that the specification allows. */
-async function skillText(skill: Skill, signal?: AbortSignal): Promise<string> {
+async function skillText(skill: Skill, signal: AbortSignal): Promise<string> {
   const { bytes } = await readOfSkill(skill, SKILL_FILE, { maxBytes: SKILL_LIMITS.bytes, signal })
   const text = asText(bytes)
   if (text === undefined) throw new SkillCatalogError([{ path: skill.file, message: 'SKILL.md is not valid UTF-8' }])

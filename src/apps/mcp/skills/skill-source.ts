@@ -8,7 +8,7 @@ import { textType } from '../../../skills/load/index.ts'
 import type { CallRequest } from '../../../runtime/index.ts'
 import type { Opened } from '../calls.ts'
 import { LOG, toText } from '../messages.ts'
-import { entryOf, fileUri, isShown, readServed, rootUri, type ServedFile } from './served.ts'
+import { entryOf, fileUri, isShown, problemsOf, readServed, rootUri, type ServedFile } from './served.ts'
 
 const PAGE_SIZE = 100
 
@@ -23,10 +23,12 @@ export function createSkillSource(opened: () => Promise<Opened>, log: (line: str
   }
 
   async function served(skill: Skill, root: string, { mcpReq }: ServerContext): Promise<Entry | undefined> {
-    const made = await entryOf(skill, { root, signal: mcpReq.signal })
-    if ('entry' in made) return made.entry
-    report(`${root}/${SKILL_FILE}`, made.problems)
-    return undefined
+    try {
+      return await entryOf(skill, root, mcpReq.signal)
+    } catch (error) {
+      report(`${root}/${SKILL_FILE}`, problemsOf(error))
+      return undefined
+    }
   }
 
   return {
