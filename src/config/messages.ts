@@ -19,9 +19,6 @@ const row = (code: string, message: string, fix: string | ReturnType<typeof comm
   message,
   ...(typeof fix === 'string' ? { fix } : fix),
 })
-/** The whole file is left out: half of it would not mean what it says. */
-const refused = (why: string, fix: string, code = 'config-yaml-refused'): Message =>
-  row(code, `Nexus did not read this file. ${why}`, fix)
 const notApplied = (code: string, { setting, why, fix }: Facts<'setting' | 'why' | 'fix'>): Message =>
   row(code, `${setting} is not applied. ${why}`, fix)
 const notRead = (why: string, { path, right, hasRight }: Renamed): Message =>
@@ -74,45 +71,6 @@ export const FILES = {
       count === undefined ? 'This file has more errors.' : `This file has ${count} more findings, which are not shown.`,
       commandFix('Fix the ones above first. Then run:', 'config', 'check'),
     ),
-} as const
-
-export const YAML = {
-  directive: () => refused('YAML directives are unsupported here.', 'Remove the line that begins with "%".'),
-  secondDocument: () =>
-    refused(
-      'A second YAML document begins here, and a configuration is one.',
-      'Remove the "---" line and all that follows it.',
-    ),
-  tooMany: (most: number) => refused(`It contains more than ${most} values.`, 'Remove what is not a setting.'),
-  tooDeep: (most: number) =>
-    refused(`Values are nested more than ${most} deep here.`, 'Remove levels: no setting is nested that deep.'),
-  alias: () => refused('YAML aliases are unsupported here.', 'Replace the "*" name with the value itself.'),
-  anchor: () => refused('YAML anchors are unsupported here.', 'Remove the "&" name.'),
-  tag: () =>
-    refused('YAML tags are unsupported here.', 'Remove the "!" name. Put quotes around the value if it is a string.'),
-  mergeKey: () => refused('YAML merge keys are unsupported here.', 'Replace the "<<" line with the values themselves.'),
-  notAValue: () => refused('This is not a value.', 'Write a string, a number, true, false, a list or a map.'),
-  halfCharacter: () =>
-    refused('This string contains half of a surrogate pair.', 'Write the character itself instead of its escape.'),
-  notFinite: () =>
-    refused('This number is not finite.', 'Write an ordinary number. Put quotes around it if it is a string.'),
-  keyNotString: () =>
-    refused('This key is not a plain string.', 'Write the key as one word, or put quotes around it.', 'config-bad-key'),
-  duplicateKey: ({ key }: Facts<'key'>, first: number, second: number) =>
-    refused(
-      `The key "${key}" is here twice, on lines ${first} and ${second}.`,
-      'Keep one of the two, with the settings of both.',
-      'config-duplicate-key',
-    ),
-  syntax: ({ why, fix }: Facts<'why' | 'fix'>) => refused(`This is not YAML: ${why}.`, fix, 'config-syntax'),
-  notAMap: ({ found }: Facts<'found'>) =>
-    refused(
-      `It must be a map of settings; it is ${found}.`,
-      'Write each setting as "key: value", such as: model: openai/gpt-5.4-mini',
-      'config-wrong-type',
-    ),
-  joinedRoot: (facts: Facts<'why' | 'fix'>) =>
-    refused(`This is not YAML: ${facts.why}.`, facts.fix, 'config-wrong-type'),
 } as const
 
 type InvalidValue = Facts<'setting' | 'wanted' | 'found' | 'fix'>

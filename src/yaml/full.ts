@@ -11,7 +11,7 @@ import {
   Parser,
   Scalar,
 } from 'yaml'
-import type { YAMLError } from 'yaml'
+import { explainSyntax, type SyntaxKind, type Token } from './syntax.ts'
 
 /** How much a text may have; `tokens` bounds the time of the library whatever the text is. */
 export interface YamlLimits {
@@ -30,7 +30,7 @@ export type YamlFault = { readonly offset: number } & (
   | { readonly kind: 'multiple-documents' | 'merge-key' | 'key-not-text' }
   | { readonly kind: 'too-complex'; readonly limit: number; readonly of: keyof YamlLimits }
   | ({ readonly kind: 'duplicate-key' } & Duplicate)
-  | { readonly kind: 'syntax'; readonly error: YAMLError }
+  | { readonly kind: 'syntax'; readonly of: SyntaxKind }
 )
 
 interface Duplicate {
@@ -43,12 +43,10 @@ interface Duplicate {
   readonly isLine: boolean
 }
 
-/** `root` is undefined when a fault forbids its use, null when the text is empty; the document is there when the text was composed. */
+/** `root` is undefined when a fault forbids its use, null when the text is empty. Of syntax errors there is only the first: others mostly follow from it. */
 export interface YamlRead {
   readonly root: ParsedNode | null | undefined
   readonly faults: readonly YamlFault[]
-  readonly tokens: readonly CST.Token[]
-  readonly document?: Document.Parsed
 }
 
 /**
@@ -57,17 +55,20 @@ export interface YamlRead {
  */
 export function readYamlFully(text: string, limits: YamlLimits): YamlRead {
   const lexed = tokenize(text, limits.tokens)
-  if ('fault' in lexed) return { root: undefined, faults: [lexed.fault], tokens: [] }
+  if ('fault' in lexed) return { root: undefined, faults: [lexed.fault] }
   const { tokens } = lexed
   const faults = inspect(tokens, limits)
-  if (faults.some(({ kind }) => kind !== 'core-tag')) return { root: undefined, faults, tokens }
+  if (faults.some(({ kind }) => kind !== 'core-tag')) return { root: undefined, faults }
   const document = compose(tokens, text.length)
-  if (document === undefined) return { root: null, faults, tokens }
-  const errors = document.errors.map((error): YamlFault => ({ kind: 'syntax', offset: error.pos[0], error }))
-  if (errors.length > 0) return { root: undefined, faults: [...faults, ...errors], tokens, document }
+  if (document === undefined) return { root: null, faults }
+  const [error] = document.errors
+  if (error !== undefined) {
+    const syntax = explainSyntax(error, text, () => walk(tokens))
+    return { root: undefined, faults: [...faults, { kind: 'syntax', ...syntax }] }
+  }
   const keys: YamlFault[] = []
   checkKeys(document.contents, [], keys)
-  return { root: keys.length > 0 ? undefined : document.contents, faults: [...faults, ...keys], tokens, document }
+  return { root: keys.length > 0 ? undefined : document.contents, faults: [...faults, ...keys] }
 }
 
 /** The tree of a text in which only the syntax counts; it may have errors. Undefined for an empty text and for one with more tokens. */
@@ -94,25 +95,31 @@ function tokenize(text: string, limit: number): { readonly tokens: CST.Token[] }
   return { tokens }
 }
 
-/** A token, or an item of a collection, which has no type of its own. */
 interface Visited {
-  readonly token: { readonly type?: string; readonly offset?: number; readonly source?: string }
+  readonly token: Token
   readonly depth: number
 }
 
-/** Walks with its own stack, so that no nesting exhausts the call stack. */
+/** All tokens in the order of the text, with a stack of its own: no nesting exhausts the call stack. */
+function* walk(tokens: readonly CST.Token[]): Generator<Visited, undefined> {
+  const stack: Visited[] = tokens.map((token) => ({ token, depth: 0 })).reverse()
+  for (let visited = stack.pop(); visited; visited = stack.pop()) {
+    yield visited
+    const { token, depth } = visited
+    const below = COLLECTIONS.has(token.type) ? depth + 1 : depth
+    for (const child of children(token)) stack.push({ token: child, depth: below })
+  }
+}
+
 function inspect(tokens: readonly CST.Token[], limits: YamlLimits): YamlFault[] {
   const faults: YamlFault[] = []
   const counted = createCounts(limits)
-  const stack: Visited[] = tokens.map((token) => ({ token, depth: 0 })).reverse()
-  for (let visited = stack.pop(); visited; visited = stack.pop()) {
-    const { token, depth } = visited
+  for (const visited of walk(tokens)) {
+    const { token } = visited
     const excess = counted(visited)
     if (excess?.kind === 'too-complex') return [excess]
     const found = excess ?? refused(token.type, token.source ?? '', token.offset ?? 0)
     if (found) faults.push(found)
-    const below = COLLECTIONS.has(token.type) ? depth + 1 : depth
-    for (const child of children(token)) stack.push({ token: child, depth: below })
   }
   return faults.sort((a, b) => a.offset - b.offset)
 }
@@ -163,10 +170,10 @@ function refused(type: string | undefined, source: string, offset: number): Yaml
 }
 
 /** Children of a token in reverse, so that a stack visits them in order. */
-function children(token: object): Visited['token'][] {
+function children(token: object): Token[] {
   const { start, props, key, sep, value, items, end } = token as { [name: string]: unknown }
   const all = [start, props, key, sep, value, items, end].flat().reverse()
-  return all.filter((child): child is Visited['token'] => typeof child === 'object' && child !== null)
+  return all.filter((child): child is Token => typeof child === 'object' && child !== null)
 }
 
 function placeOfItem(item: object): number {

@@ -2,3 +2,4 @@
 export { readYamlFast } from './fast.ts'
 export { closingQuote } from './fast-values.ts'
 export { keyText, readYamlFully, readYamlTree, type YamlFault, type YamlLimits, type YamlRead } from './full.ts'
+export { SYNTAX, type SyntaxKind } from './syntax.ts'

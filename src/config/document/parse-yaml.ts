@@ -1,11 +1,12 @@
 import { type Document, isCollection, isMap, isScalar } from 'yaml'
 import type { Node, Pair, Scalar } from 'yaml'
 import { type Diagnostic, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
-import { keyText, readYamlFully, readYamlTree, type YamlFault, type YamlLimits } from '../../yaml/index.ts'
-import { type Message, YAML, FILES } from '../messages.ts'
+import { keyText, readYamlFully, readYamlTree, SYNTAX, type YamlFault, type YamlLimits } from '../../yaml/index.ts'
+import { FILES, type Message } from '../messages.ts'
+import { memberOf as schemaOf, ROOT, settingNames } from '../schema/walk.ts'
+import { shownValue } from '../secrets/mask.ts'
 import { type Path, type PathKey } from './path.ts'
 import { shownKeyAt } from './shown-key.ts'
-import { explainSyntax, joinedKey } from './syntax-error.ts'
 import { describe } from './invalid-setting.ts'
 
 /** A file as plain data. Objects have no prototype. */
@@ -17,56 +18,107 @@ export interface Parsed {
 const LIMITS: YamlLimits = { tokens: 400_000, depth: 32, keys: 20_000, escapes: 20_000 }
 const MAX_PROBLEMS = 50
 
-type Report = (offset: number | undefined, words: Message) => void
+/** Why the file is left out, and what to do; `code` is by default that of YAML that a configuration never needs. */
+type Words = readonly [why: string, fix: string, code?: string]
+
+type Report = (offset: number | undefined, words: Words) => void
+
+/** The whole file is left out: half of it would not mean what it says. */
+function asMessage([why, fix, code = 'config-yaml-refused']: Words): Message {
+  return { code, message: `Nexus did not read this file. ${why}`, fix }
+}
 
 /**
  * Reads YAML 1.2. Never throws. Syntax errors, and what a configuration never needs (anchors, aliases, tags, merge
- * keys, directives, several documents), are errors; then `value` is empty: half a file would not mean what it says.
+ * keys, directives, several documents), are errors; then `value` is empty.
  */
 export function parseYaml(text: string, path: string): Parsed {
-  const { root, faults, document } = readYamlFully(text, LIMITS)
+  const { root, faults } = readYamlFully(text, LIMITS)
   const diagnostics: Diagnostic[] = []
   const report: Report = (offset, words) => {
     const place = { path, ...placeOf(text, offset ?? 0) }
-    if (diagnostics.length < MAX_PROBLEMS) diagnostics.push({ severity: 'error', ...place, ...words })
+    if (diagnostics.length < MAX_PROBLEMS) diagnostics.push({ severity: 'error', ...place, ...asMessage(words) })
     else if (diagnostics.length === MAX_PROBLEMS) diagnostics.push({ severity: 'error', ...place, ...FILES.more() })
   }
-  for (const fault of faults) {
-    if (fault.kind !== 'syntax') report(fault.offset, wordsOf(fault, text))
-    else if (document !== undefined) {
-      const { offset, why, fix } = explainSyntax(document, text, fault.error)
-      report(offset, YAML.syntax({ why, fix }))
-      // What follows the first error mostly follows from it.
-      break
-    }
-  }
+  for (const fault of faults) report(fault.offset, wordsOf(fault, text))
   const contents = diagnostics.length === 0 ? toJson(root, report) : null
   if (contents !== null && !isJsonObject(contents)) {
-    const start = root?.range[0]
-    const joined = joinedKey(text, start ?? 0)
-    if (joined) report(joined.offset, YAML.joinedRoot(joined))
-    else report(start, YAML.notAMap({ found: describe(contents, undefined) }))
+    const start = root?.range[0] ?? 0
+    report(start, joinedKey(text, start) ?? notAMap(contents))
   }
   const isUsable = diagnostics.length === 0 && isJsonObject(contents)
   return { value: isUsable ? contents : (Object.create(null) as JsonObject), diagnostics }
 }
 
+const KEY_NOT_STRING: Words = [
+  'This key is not a plain string.',
+  'Write the key as one word, or put quotes around it.',
+  'config-bad-key',
+]
+const TAG: Words = [
+  'YAML tags are unsupported here.',
+  'Remove the "!" name. Put quotes around the value if it is a string.',
+]
 const REFUSED = {
-  directive: YAML.directive,
-  'multiple-documents': YAML.secondDocument,
-  alias: YAML.alias,
-  anchor: YAML.anchor,
-  tag: YAML.tag,
-  'core-tag': YAML.tag,
-  'merge-key': YAML.mergeKey,
-  'key-not-text': YAML.keyNotString,
-} as const
+  directive: ['YAML directives are unsupported here.', 'Remove the line that begins with "%".'],
+  'multiple-documents': [
+    'A second YAML document begins here, and a configuration is one.',
+    'Remove the "---" line and all that follows it.',
+  ],
+  alias: ['YAML aliases are unsupported here.', 'Replace the "*" name with the value itself.'],
+  anchor: ['YAML anchors are unsupported here.', 'Remove the "&" name.'],
+  tag: TAG,
+  'core-tag': TAG,
+  'merge-key': ['YAML merge keys are unsupported here.', 'Replace the "<<" line with the values themselves.'],
+  'key-not-text': KEY_NOT_STRING,
+} as const satisfies Record<string, Words>
 
-function wordsOf(fault: Exclude<YamlFault, { readonly kind: 'syntax' }>, text: string): Message {
-  if (fault.kind === 'too-complex') return fault.of === 'depth' ? YAML.tooDeep(fault.limit) : YAML.tooMany(fault.limit)
-  if (fault.kind !== 'duplicate-key') return REFUSED[fault.kind]()
-  const key = shownKeyAt(fault.path, isCollection(fault.values[1]))
-  return YAML.duplicateKey({ key }, placeOf(text, fault.first).line, placeOf(text, fault.offset).line)
+function wordsOf(fault: YamlFault, text: string): Words {
+  switch (fault.kind) {
+    case 'syntax':
+      return syntaxWords(fault, text)
+    case 'too-complex':
+      return fault.of === 'depth'
+        ? [`Values are nested more than ${fault.limit} deep here.`, 'Remove levels: no setting is nested that deep.']
+        : [`It contains more than ${fault.limit} values.`, 'Remove what is not a setting.']
+    case 'duplicate-key': {
+      const key = shownKeyAt(fault.path, isCollection(fault.values[1]))
+      const [first, second] = [fault.first, fault.offset].map((offset) => placeOf(text, offset).line)
+      return [
+        `The key "${key}" is here twice, on lines ${first} and ${second}.`,
+        'Keep one of the two, with the settings of both.',
+        'config-duplicate-key',
+      ]
+    }
+    default:
+      return REFUSED[fault.kind]
+  }
+}
+
+function syntaxWords({ of, offset }: Extract<YamlFault, { readonly kind: 'syntax' }>, text: string): Words {
+  const [why, fix] = SYNTAX[of]
+  const isReference = text.slice(offset - 1, offset + 1) === '${'
+  return (
+    joinedKey(text, offset) ?? [why, isReference ? 'Put quotes around the value: "${NAME}".' : fix, 'config-syntax']
+  )
+}
+
+/** `model:openai/x`: without a space the colon is a part of a string. Undefined for any other line. */
+function joinedKey(text: string, offset: number): Words | undefined {
+  const start = text.lastIndexOf('\n', offset - 1) + 1
+  const [line = ''] = text.slice(start).split('\n', 1)
+  const [, before = '', key = '', value = ''] = /^([ -]*)(\w+):([^\s:/].*)$/.exec(line) ?? []
+  if (key === '' || !settingNames().has(key)) return undefined
+  const schema = before === '' ? schemaOf(ROOT, key) : undefined
+  // Only a public value may be shown again: another may be a secret.
+  const isPublic = schema !== undefined && shownValue(value.trim(), schema) === value.trim()
+  const fix = isPublic ? `Write: ${key}: ${value.trim()}` : `Write a space after "${key}:".`
+  return [`"${key}:" has no space after its colon.`, fix, 'config-syntax']
+}
+
+function notAMap(contents: JsonValue): Words {
+  const fix = 'Write each setting as "key: value", such as: model: openai/gpt-5.4-mini'
+  return [`It must be a map of settings; it is ${describe(contents, undefined)}.`, fix, 'config-wrong-type']
 }
 
 /** Finds line and column, from 1, of the key (or list item) at a path; of the nearest parent when it is not there. */
@@ -81,7 +133,7 @@ function toJson(node: unknown, report: Report): JsonValue {
     const map = Object.create(null) as Record<string, JsonValue>
     for (const { key, value } of node.items) {
       const name = isScalar(key) && key.value !== null ? keyText(key) : undefined
-      if (name === undefined || name === '__proto__') report((key as Node | null)?.range?.[0], YAML.keyNotString())
+      if (name === undefined || name === '__proto__') report((key as Node | null)?.range?.[0], KEY_NOT_STRING)
       else map[name] = toJson(value, report)
     }
     return map
@@ -91,8 +143,16 @@ function toJson(node: unknown, report: Report): JsonValue {
 }
 
 function scalarToJson({ value, range }: Scalar, report: Report): JsonValue {
-  if (typeof value === 'string' && !value.isWellFormed()) report(range?.[0], YAML.halfCharacter())
-  if (typeof value === 'number' && !Number.isFinite(value)) report(range?.[0], YAML.notFinite())
+  if (typeof value === 'string' && !value.isWellFormed())
+    report(range?.[0], [
+      'This string contains half of a surrogate pair.',
+      'Write the character itself instead of its escape.',
+    ])
+  if (typeof value === 'number' && !Number.isFinite(value))
+    report(range?.[0], [
+      'This number is not finite.',
+      'Write an ordinary number. Put quotes around it if it is a string.',
+    ])
   return value as JsonValue
 }
 

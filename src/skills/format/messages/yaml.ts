@@ -1,19 +1,9 @@
+import { SYNTAX } from '../../../yaml/index.ts'
 import { shown, type Words, write, error, refused, warning } from './words.ts'
 
-const QUOTE_IT = 'Correct the value, or put quotes around all of it if it is text.'
-
-/** What is wrong with the syntax. No file of the corpus has such a fault, so each kind has one sentence and one fix. */
-const SYNTAX = {
-  quote: ['A closing quote is missing.', 'Write the quote at the end of the value, too.'],
-  bracket: ['A bracket is not closed.', 'Write the missing ] or }, probably at the end of the value.'],
-  separators: [
-    'A comma, a colon, a quote or a bracket is missing or too many between brackets.',
-    'Check the text before this place, or write one key a line without brackets.',
-  ],
-  line: [
-    'The line is not "key: value".',
-    'Indent it by two spaces when it belongs to the value above. Otherwise write "key: value", with a space after the colon.',
-  ],
+/** Errors of YAML, and those that only a frontmatter has. */
+const FRONTMATTER_SYNTAX = {
+  ...SYNTAX,
   end: [
     'The line is not "key: value". It resembles instructions, so the closing --- is probably missing.',
     'Write a line with only --- below the last key, above the instructions.',
@@ -22,25 +12,13 @@ const SYNTAX = {
     'The lines from here to >>>>>>> are an unresolved merge conflict.',
     'Keep one of the two versions, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>.',
   ],
-  indent: [
-    'The line does not have the indentation of the lines that it belongs to.',
-    'Give all keys of one mapping, and all entries of one list, the same number of spaces.',
-  ],
-  tab: ['The line is indented with a tab.', 'Indent with spaces.'],
-  escape: [
-    'Double quotes contain a backslash that YAML does not know.',
-    "Use single quotes, '…', or write two backslashes for one.",
-  ],
-  colon: ['A value without quotes contains ": ".', QUOTE_IT],
-  value: ['The value contains a sign that is syntax in YAML at its place.', QUOTE_IT],
 } as const satisfies Record<string, Words>
 
-/** `key` has the line to type, and `other` is in the words of the YAML library. */
-export type SyntaxKind = keyof typeof SYNTAX | 'key' | 'other'
+/** `key` has the line to type. */
+export type FrontmatterSyntax = keyof typeof FRONTMATTER_SYNTAX | 'key'
 
-function syntaxWords(kind: SyntaxKind, detail = ''): Words {
-  if (kind === 'key') return ['The line is not "key: value".', write(detail)]
-  return kind === 'other' ? [`The YAML is not valid: ${detail}.`, QUOTE_IT] : SYNTAX[kind]
+function syntaxWords(kind: FrontmatterSyntax, right = ''): Words {
+  return kind === 'key' ? [SYNTAX.line[0], write(right)] : FRONTMATTER_SYNTAX[kind]
 }
 
 function quoteFix(line: string | undefined): string {

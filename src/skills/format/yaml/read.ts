@@ -2,11 +2,11 @@ import type { ParsedNode } from 'yaml'
 import { readYamlFully, readYamlTree, type YamlFault, type YamlLimits } from '../../../yaml/index.ts'
 import { FORMAT_LIMITS } from '../limits.ts'
 import { FORMAT_CODES, found } from '../messages/messages.ts'
-import type { SyntaxKind } from '../messages/yaml.ts'
+import type { FrontmatterSyntax } from '../messages/yaml.ts'
 import type { YamlProblem } from '../report.ts'
 import { oddBlanks } from './blanks.ts'
 import { commentKeys, writtenText } from './values.ts'
-import { problemOf } from './faults.ts'
+import { lineFault } from './faults.ts'
 
 /** A YAML text, read strictly. `root` is undefined when a problem forbids its use, null when the text is empty. */
 export interface YamlRead {
@@ -42,22 +42,22 @@ export function readYaml(text: string): YamlRead {
     const problem = { ...found('yaml-invalid', 'conflict'), offset: conflict }
     return { root: undefined, problems: [problem] }
   }
-  const { root, faults, tokens } = readYamlFully(text, LIMITS)
-  // Later errors of the syntax mostly follow from the first.
-  const first = faults.find(({ kind }) => kind === 'syntax')
-  const problems = faults.flatMap((fault) => {
-    if (fault.kind !== 'syntax') return [asProblem(fault)]
-    return fault === first ? [problemOf(fault.error, { text, tokens })] : []
-  })
+  const { root, faults } = readYamlFully(text, LIMITS)
+  const problems = faults.map((fault) => asProblem(fault, text))
   if (root === undefined) return { root, problems }
   const comments = commentKeys(root)
   const all = [...problems, ...comments, ...oddBlanks(root, text)]
   return { root: comments.length > 0 ? undefined : root, problems: all }
 }
 
-function asProblem(fault: Exclude<YamlFault, { readonly kind: 'syntax' }>): YamlProblem {
+function asProblem(fault: YamlFault, text: string): YamlProblem {
   const { offset } = fault
   switch (fault.kind) {
+    case 'syntax':
+      return {
+        ...(fault.of === 'line' ? found('yaml-invalid', ...lineFault(text, offset)) : found('yaml-invalid', fault.of)),
+        offset,
+      }
     case 'too-complex':
       return { ...found('yaml-too-complex', fault.limit, UNITS[fault.of]), offset }
     case 'duplicate-key': {
@@ -87,6 +87,6 @@ export function readSyntax(text: string): ParsedNode | null | undefined {
 }
 
 /** True for a problem with the syntax of that kind. */
-export function isSyntax({ code, facts }: YamlProblem, kind: SyntaxKind): boolean {
+export function isSyntax({ code, facts }: YamlProblem, kind: FrontmatterSyntax): boolean {
   return code === 'yaml-invalid' && facts[0] === kind
 }
