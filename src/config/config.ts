@@ -36,7 +36,7 @@ export interface BrokenReference {
 }
 
 export interface AgentConfig extends Omit<NonNullable<Settings['agents']>[number], 'extends' | 'permissions'> {
-  /** What is different from the preset. */
+  /** Differences from the preset. */
   readonly permissions?: PermissionDelta
 }
 
@@ -65,14 +65,14 @@ export interface Origin {
   readonly path: string
   readonly line?: number
   readonly column?: number
-  /** What the place is called there: an item of a list may have another number than in all files together. */
+  /** The place there: an item of a list may have another number than in all files together. */
   readonly keys?: readonly (string | number)[]
 }
 
 /** One file, checked, restricted and resolved. */
 export interface Layer {
   readonly path: string
-  /** As in the file; an item of a list that does not count leaves a gap (`undefined`), so that the others keep their number. */
+  /** With the names of the file; an item of a list that does not count leaves a gap (`undefined`), so that the others keep their number. */
   readonly document: JsonObject
   /** Absent for the command line and the environment. */
   readonly text?: string
@@ -91,7 +91,7 @@ export interface LoadedConfig {
     readonly directory: string
     /** False also when an edit lost the trust: see `lost`. */
     readonly trusted: boolean
-    /** What made it the workspace; absent when nothing did and it is the working directory. */
+    /** The sign that made it the workspace; absent when nothing did and it is the working directory. */
     readonly marker?: 'nexus.yaml' | '.nexus' | '.git'
     /** Its files that were read, by path: the one found there, and one named by the caller that is inside. */
     readonly files: readonly string[]
@@ -102,13 +102,13 @@ export interface LoadedConfig {
   readonly homeIsWorkspace: boolean
   readonly nexusHome: string
   readonly stateDirectory: string
-  /** What was left out because what it refers to cannot be had: values, or the source, server or model around them. */
+  /** Left out because a reference leads nowhere: values, or the source, server or model around them. */
   readonly broken: readonly BrokenReference[]
   /** The files that were read, in the order of their weight: later ones win. */
   readonly files: readonly string[]
   /** Values that must never be shown: hand them to `createRedactor`. Those of commands come from `openSecrets`. */
   readonly secrets: readonly string[]
-  /** What was laid over what, lightest first: for `explainConfig`. */
+  /** All documents, lightest first: for `explainConfig`. */
   readonly layers: readonly Layer[]
   /** The text of a file that was read, secrets and all: never shown. */
   textOf(path: string): string | undefined

@@ -15,7 +15,6 @@ import { fits } from './document/pattern.ts'
 import { inProfile, isProfilePath, nameIn } from './profiles.ts'
 import type { ShownFiles } from './trust.ts'
 
-/** What a setting makes Nexus do with the user's rights. */
 export type ConsentKind = 'command' | 'module' | 'server' | 'address' | 'source' | 'secret-file'
 
 export interface ConsentItem {
@@ -31,7 +30,7 @@ export interface ConsentItem {
 }
 
 export interface Consent {
-  /** What runs first, then what is contacted or read. */
+  /** First all that runs, then all that is contacted or read. */
   readonly items: readonly ConsentItem[]
   /** The texts to trust: those that `items` and `text` were made of. */
   readonly shown: ShownFiles
@@ -145,7 +144,7 @@ function visit(value: JsonValue | undefined, at: Path, take: (value: JsonValue, 
   for (const [key, member] of membersOf(value)) visit(member, [...at, key], take)
 }
 
-/** What hides or moves text is written as \u…, so that nothing that is trusted stays unseen. */
+/** Characters that hide or move text are written as \u…, so that nothing that is trusted stays unseen. */
 function shownInFull(value: JsonValue): string {
   return typeof value === 'string' && toSafeLine(value) === value ? value : toSafeJson(value)
 }

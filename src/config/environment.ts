@@ -22,7 +22,7 @@ type Named = Readonly<Partial<Record<keyof typeof VARIABLES, string>>>
  * the process was started, and throw CONFIG_INVALID when no variable says where they are.
  */
 export interface Environment extends Named, UserPlaces {
-  /** Who asked for the configuration, and how. */
+  /** The account that asks for the configuration, and how. */
   readonly caller: Caller
   /** Any variable as it was when the copy was made, for `${NAME}` in configuration. */
   get(name: string): string | undefined

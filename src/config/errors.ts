@@ -55,7 +55,7 @@ function asOwner({ name, start }: ForeignOwner, line: string): string[] {
   return [`Run it as the owner: ${lines[start]}`]
 }
 
-/** What is behind `--` belongs to the command of a skill. */
+/** Arguments behind `--` belong to the command of a skill. */
 function asRootArgs(argv: readonly string[]): readonly string[] {
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length
   return [...argv.slice(0, end), '--as-root', ...argv.slice(end)]

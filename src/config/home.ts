@@ -16,7 +16,7 @@ export interface UserPlaces {
   readonly stateDirectory: string
 }
 
-/** What names the home directory; on Windows programs have their own variable. */
+/** On Windows programs have their own variable. */
 const HOME_NAMES = process.platform === 'win32' ? ['HOME', 'USERPROFILE'] : ['HOME']
 
 /** The first of the variables that is set, and is not an absolute path: Nexus ignores it. */
@@ -48,7 +48,7 @@ function homeOf(get: Get): string {
   throw configError(ERRORS.noHome())
 }
 
-/** What the system's user database says, whatever HOME is. */
+/** From the system's user database, whatever HOME is. */
 export function systemHome(): string | undefined {
   try {
     const { homedir } = process.getBuiltinModule('node:os').userInfo()

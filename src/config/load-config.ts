@@ -25,7 +25,7 @@ export interface LoadConfigOptions {
   readonly overrides?: ConfigDocument
   /** Whether the workspace is trusted, for this run; default what `nexus trust` remembers. */
   readonly trusted?: boolean
-  /** As root: use a workspace and settings that belong to another account; default what `environment.caller` says. */
+  /** For root: use a workspace and settings that belong to another account; default what `environment.caller` says. */
   readonly asRoot?: boolean
 }
 
@@ -125,7 +125,7 @@ export function assertValid(loaded: LoadedConfig): LoadedConfig['config'] {
   throw configError(ERRORS.invalid(lines))
 }
 
-/** What was trusted of a file; undefined when it is the very file that an older version recorded as a whole. */
+/** Undefined for the very file that an older version recorded as a whole. */
 function recordOf({ directory, config, files }: TrustedWorkspace, path: string, bytes: Uint8Array): Recorded {
   const name = nameInWorkspace(directory, path)
   const argument = name === 'nexus.yaml' || isProfilePath(path) ? {} : { argument: ['--config', path] }

@@ -107,10 +107,6 @@ export const SETTINGS = {
         ? `${at.elsewhere === undefined ? '' : `Did you mean ${at.elsewhere}? `}Use one of: ${at.known.join(', ')}.`
         : `Did you mean "${at.near}"?`,
     ),
-  notIndented: ({ key, setting, nested }: Facts<'key' | 'setting' | 'nested'>) => {
-    const why = `"${key}" is not applied. It begins in the column of "${setting}:", so it is not below it.`
-    return row('config-indentation', why, `Begin its line with two more spaces than "${setting}:", as in ${nested}`)
-  },
   missingKey: ({ setting, example }: Facts<'setting' | 'example'>) =>
     row('config-missing-key', `${setting} is missing. What needs it is not applied.`, `Add it, such as: ${example}`),
   misplacedPolicy: ({ setting, word }: Facts<'setting' | 'word'>) =>

@@ -9,7 +9,7 @@ import { CONFIG_DEFAULTS } from './schema/defaults.ts'
 import type { ConfigDocument } from './schema/schema.ts'
 
 const SUFFIX = '.yaml'
-/** Of a workspace; the user's own are below a directory that a variable may name. */
+/** In a workspace; the user's own are below a directory that a variable may name. */
 const IN_WORKSPACE = /[/\\]\.nexus[/\\]agents[/\\][^/\\]+\.yaml$/
 /** Files that one directory may have: a workspace is not trusted to have few. */
 export const MAX_PROFILES = 100

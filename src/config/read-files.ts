@@ -26,7 +26,6 @@ export interface ReadFile extends FileToRead {
   readonly uid: number
 }
 
-/** What was read, and what was wrong with it. */
 export interface FilesRead {
   readonly files: readonly ReadFile[]
   /** Files that could be read, be it as text or not. */

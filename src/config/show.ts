@@ -3,7 +3,7 @@ import type { Config, LoadedConfig, Origin } from './config.ts'
 
 /**
  * Whether the dotted path leads to something true: not false, 0, null or blank text. Only own properties count.
- * What skills ask for in `requires.config`. Source: seed 001 §1.4.
+ * For `requires.config` of skills. Source: seed 001 §1.4.
  */
 export function configTruthy(config: Pick<Config, 'values'>, path: string): boolean {
   let value: JsonValue | undefined = config.values
@@ -26,7 +26,7 @@ export interface ExplainedConfig {
   isSetting(keys: readonly string[]): boolean
 }
 
-/** What holds, and which file and line said so; runs nothing. */
+/** The settings that apply, each with its file and line; runs nothing. */
 export async function explainConfig(loaded: LoadedConfig): Promise<ExplainedConfig> {
   const { explain } = await import('./layers/explain.ts')
   const { maskDocument } = await import('./secrets/mask.ts')

@@ -48,7 +48,7 @@ export function toConfig({ document, settings, unset }: Merged): Config {
     agents: toAgents(settings),
     permissions: { ...permissions, presets: permissions.presets as Readonly<Record<string, PresetInput>> },
     tools: { groups: new LockedMap(Object.entries(groups)), settings: toolSettings as JsonObject },
-    // What this version cannot do is done in the local sandbox, never unconfined; it is said where it was read.
+    // Never unconfined: a finding where it was read says that this version cannot do it.
     execution: { ...execution, sandbox: execution.sandbox === 'none' ? 'none' : 'local' },
     store: { ...store, hasUrl: url !== undefined && url !== '' },
     search: { ...search, hasApiKey: apiKey !== undefined && apiKey !== '' },
@@ -88,7 +88,7 @@ function toAgents({ agents = [], permissions: { defaultPreset } }: Settings): Ag
   }))
 }
 
-/** What no file supplies of what was left out because it refers to something that cannot be had. */
+/** Without those whose value another file supplies. */
 export function stillUnset(document: ConfigDocument, unset: readonly Unset[]): readonly Unset[] {
   return unset.filter(({ keys }) => isInList(keys) || partAt(document, keys) === undefined)
 }

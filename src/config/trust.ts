@@ -16,13 +16,13 @@ const MAX_BYTES = 8 * 1024 * 1024
 export interface TrustedWorkspace {
   /** Real path. */
   readonly directory: string
-  /** What was trusted of each configuration file that was there, by its path from the directory. */
+  /** By the path of each configuration file from the directory. */
   readonly files?: Readonly<Record<string, TrustedSettings>>
   /** Older versions: `sha256:…` of the whole nexus.yaml, or `absent`. */
   readonly config?: string
 }
 
-/** What the user trusts. `diagnostics` say when the file could not be used; then nothing is trusted. */
+/** `diagnostics` say when the file could not be used; then nothing is trusted. */
 export interface TrustList {
   /** Sorted by path. A directory below a trusted one is not trusted. */
   readonly workspaces: readonly TrustedWorkspace[]
@@ -91,7 +91,7 @@ function textsIn(directory: string): ShownFiles {
   )
 }
 
-/** What a configuration file of a workspace is called in the list. */
+/** The name of a configuration file in the list. */
 export function nameInWorkspace(directory: string, path: string): string {
   return path === join(directory, 'nexus.yaml') ? 'nexus.yaml' : relative(directory, realPath(path))
 }

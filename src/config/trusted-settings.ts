@@ -14,7 +14,6 @@ import type { ConfigDocument } from './schema/schema.ts'
 /** Each setting of one file that may widen what is allowed, as a JSON pointer, with the `sha256:…` of its value as written. */
 export type TrustedSettings = Readonly<Record<string, string>>
 
-/** What the list of trusted workspaces says of one file. */
 export interface RecordedTrust {
   readonly settings: TrustedSettings
   /** The list was written by a version that knew only the digest of a whole file. */
@@ -28,7 +27,7 @@ export async function settingsToTrust(text: string, path: string): Promise<Trust
   return digests(findWidening(await readChecked(text, path)))
 }
 
-/** What of a file fits the schema, as written. */
+/** The settings of a file that fit the schema, as written. */
 export async function readChecked(text: string, path: string): Promise<ConfigDocument> {
   const { value } = await parseSettings(text, path)
   return checkDocument({ path, value: isProfilePath(path) ? fromProfile(value, path) : value }).document

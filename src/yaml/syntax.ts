@@ -70,7 +70,7 @@ export function explainSyntax(
 function kindOf(error: string, line: string): SyntaxKind {
   const kind = KINDS.find(([pattern]) => pattern.test(error))?.[1] ?? 'other'
   if (kind === 'colon' && !/:(?:\s|$)/.test(line)) return 'continued'
-  return kind === 'line' && /^(?:- +)*[\w.$-]+:(?: |$)/.test(line) ? 'indent' : kind
+  return kind === 'line' && /^ *(?:- +)*[\w.$-]+:(?: |$)/.test(line) ? 'indent' : kind
 }
 
 /** A quoted text that ends just before the error, without its closing quote or with that on a later line. */

@@ -153,3 +153,34 @@ describe('the nexus.yaml of an untrusted workspace', () => {
       }
   })
 })
+
+describe('an untrusted workspace and an agent that extends another', () => {
+  const user = `agents:
+  - { id: base, skills: [pdf], tools: { profile: minimal, deny: [run_command] } }
+  - { id: main, extends: base }
+  - { id: free }
+`
+  const ATTACKS = [
+    'agents: [{id: main}]',
+    'agents: [{id: main, tools: {}}]',
+    'agents: [{id: main, tools: {deny: [write_file]}}]',
+    'agents: [{id: main, tools: {profile: full}}]',
+    'agents: [{id: main, tools: {profile: coding}}]',
+    'agents: [{id: main, tools: {deny: [], allow: [run_command]}}]',
+    'agents: [{id: main, skills: [pdf, gh]}]',
+    'agents: [{id: main, extends: free}]',
+    'agents: [{id: base, extends: free, tools: {profile: full}}]',
+    'agents: [{id: base, skills: [gh, pdf], tools: {deny: []}}]',
+  ]
+  for (const local of ATTACKS) {
+    it(`do not widen what it inherits, also not by a default: ${local}`, async () => {
+      await using place = await makePlace({ user, local })
+      const { config } = await place.load()
+      const main = config.agents.find(({ id }) => id === 'main')
+      assert.equal(main?.tools.profile, 'minimal')
+      assert.ok(main.tools.deny.includes('run_command'))
+      assert.deepEqual(main.skills, ['pdf'])
+      assert.deepEqual(main.tools.allow, [])
+    })
+  }
+})

@@ -4,12 +4,10 @@ import { CONFIG_SCHEMA, type ConfigDocument } from '../schema/schema.ts'
 import { isMap, memberOf, ROOT, type Schema, schemaFor, schemasAlong, unwrapped } from '../schema/walk.ts'
 import type { Finding, Part } from './finding.ts'
 import { copyValue, partAt, type Path, type PathKey, pathWithGaps, removePart, withoutGaps } from './path.ts'
-import { nestingOf } from './nesting.ts'
 import {
   type Issue,
   issueMessage,
   misplacedPolicy,
-  notIndented,
   policyWord,
   reservedName,
   unknownKey,
@@ -68,7 +66,7 @@ function findProblems(root: JsonObject): Problem[] {
   return [...invalid, ...issues.flatMap((issue) => toProblems(issue, root)).filter((found) => !isCovered(found))]
 }
 
-/** What valibot lets pass: a list in place of a map, all unknown keys but the first, and names of object internals. Fills empty sections. */
+/** Valibot lets these pass: a list in place of a map, all unknown keys but the first, and names of object internals. Fills empty sections. */
 function findInvalidParts(value: JsonValue, at: Path, outer: Schema): Problem[] {
   if (typeof value !== 'object' || value === null) return []
   const schema = schemaFor(outer, value)
@@ -83,11 +81,8 @@ function findInvalidParts(value: JsonValue, at: Path, outer: Schema): Problem[] 
     const { item } = schema
     return item ? value.flatMap((member, index) => findInvalidParts(member, [...at, index], item)) : []
   }
-  const meant = nestingOf(value as JsonObject, at, schema)
   return Object.entries(value).flatMap(([key, member]): Problem[] => {
     const here = [...at, key]
-    const below = meant.get(key)
-    if (below) return [{ at: here, message: notIndented(here, below) }]
     if (schema.type === 'object_with_rest' && here.length === 2 && policyWord(key))
       return [{ at: here, message: misplacedPolicy(here) }]
     const next = memberOf(schema, key)
@@ -111,12 +106,12 @@ function toProblems(issue: Issue, root: JsonObject, parent: Path = []): Problem[
   const at = pathWithGaps(root, path)
   const schemas = schemasAlong(root, at)
   const around = schemas[at.length - 1]
-  // Of a variant the issue is about the key that says which option is meant.
+  // In a variant the issue is about the key that chooses the option.
   const schema = around?.type === 'variant' && around.key === at.at(-1) ? around : schemas[at.length]
   return [{ at, message: issueMessage(issue, at, schema) }]
 }
 
-/** What must go when the part at `path` cannot be used: the part, or what needs it. */
+/** The part at `path`, or the largest one that cannot do without it. */
 function partToRemove(root: JsonObject, path: Path): Path {
   const schemas = schemasAlong(root, path)
   let length = path.length

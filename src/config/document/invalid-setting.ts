@@ -9,13 +9,12 @@ import { shownValue } from '../secrets/mask.ts'
 import { type Path } from './path.ts'
 import { shownKey, shownKeyAt } from './shown-key.ts'
 
-/** What valibot found. */
 export type Issue = v.BaseIssue<unknown>
 
 /** The words about it, once it is known how the file calls its settings. */
 export type Worded = (nameOf: (path: Path) => string) => Message
 
-/** What a value is, without the text of a string, and with a number only where `schema` marks it as public. */
+/** Never has the text of a string, and a number only where `schema` marks it as public. */
 export function describe(value: unknown, schema: Schema | undefined): string {
   if (value === null || value === undefined) return 'empty'
   if (Array.isArray(value)) return 'a list'
@@ -43,7 +42,6 @@ export function issueMessage(issue: Issue, at: Path, schema: Schema | undefined)
   return wrongValue(issue, at, schema)
 }
 
-/** What should be at a path, and the schema of it. */
 interface Expected {
   readonly wanted: string
   readonly schema: Schema | undefined
@@ -62,16 +60,6 @@ export function wrongType(at: Path, input: unknown, { wanted, schema }: Expected
 /** A key of policy where no policy is read: who denies a tool there would believe that it is denied. */
 export function misplacedPolicy(at: Path): Worded {
   return (nameOf) => SETTINGS.misplacedPolicy({ setting: nameOf(at), word: policyWord(String(at.at(-1))) ?? 'deny' })
-}
-
-/** A key in the column of a map that it belongs to; `meant` is its path in that map. */
-export function notIndented(at: Path, meant: Path): Worded {
-  const [first = '', ...keys] = meant
-    .slice(at.length - 1)
-    .map((_, index) => shownKeyAt(meant.slice(0, at.length + index), true))
-  const nested = keys.reduceRight((inner, key) => (inner === '' ? `${key}: …` : `${key}: { ${inner} }`), '')
-  const setting = shownKeyAt(meant.slice(0, -1), true)
-  return () => SETTINGS.notIndented({ key: shownKeyAt(meant, true), setting, nested: `${first}: { ${nested} }` })
 }
 
 export function reservedName(at: Path): Worded {
@@ -126,7 +114,7 @@ function lineOf(at: Path, schema: Schema | undefined): string {
   return typeof key === 'string' ? `${shownKeyAt([...at.slice(0, -1), key], true)}: ${example}` : example
 }
 
-/** What a value must be: the schema says it where a pattern is behind it. */
+/** Where a pattern is behind a requirement, the schema has the words. */
 function wantedBy(issue: Issue): string {
   const { requirement } = issue as Issue & { requirement?: unknown }
   switch (issue.type) {
@@ -162,7 +150,7 @@ const SWITCHES: ReadonlyMap<string, boolean> = new Map([
   ...['false', 'no', 'n', 'off'].map((word) => [word, false] as const),
 ])
 
-/** What a string means where none can be: a key without its space, the booleans of YAML 1.1, and values in quotes. */
+/** A string where none can be may be a key without its space, the booleans of YAML 1.1, and values in quotes. */
 function suggestValue(input: unknown, wanted: string): string | undefined {
   if (typeof input !== 'string') return undefined
   const joined = wanted === TYPES['Object'] ? /^(\w+):\S/.exec(input)?.[1] : undefined

@@ -23,14 +23,14 @@ import { withDefaults } from './with-defaults.ts'
 export interface Input {
   readonly path: string
   readonly content: string | ConfigDocument
-  /** What relative paths start from. */
+  /** Relative paths start here. */
   readonly directory: string
   readonly isTrusted: boolean
   /** The workspace's own file. */
   readonly isWorkspace: boolean
   /** The text is one agent. */
   readonly isProfile?: boolean
-  /** What was trusted of it; absent where trust does not depend on what it says. */
+  /** Its trusted settings; absent where trust does not depend on what it says. */
   readonly recorded?: RecordedTrust
 }
 

@@ -38,7 +38,7 @@ export function toCanonical(document: ConfigDocument): Canonical {
   return { document: root as ConfigDocument, sandboxAt, conflicts }
 }
 
-/** What a part of a canonical document is called in its file. */
+/** The place in the file of a part of a canonical document. */
 export function pathInFile({ sandboxAt = SANDBOX }: Pick<Layer, 'sandboxAt'>, path: Path): Path {
   return path.join('.') === SANDBOX.join('.') ? sandboxAt : path
 }

@@ -65,7 +65,7 @@ function othersOf(agents: NonNullable<ConfigDocument['agents']>, id: string): Re
   return new Set(agents.map((agent) => agent.id).filter((other) => other !== id))
 }
 
-/** What the service cannot do without; the section as a whole is left out where a variable is missing. */
+/** The section as a whole is left out where a variable is missing. */
 function incompleteSearch(
   { search }: ConfigDocument,
   finding: (path: Path, words: (facts: { readonly setting: string }) => Message) => Finding,

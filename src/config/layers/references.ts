@@ -29,7 +29,7 @@ export interface Resolved extends Part {
 interface ReferenceContext {
   /** The file. */
   readonly path: string
-  /** What relative paths start from. */
+  /** Relative paths start here. */
   readonly directory: string
   readonly isProfile?: boolean
   readonly environment: Environment

@@ -9,7 +9,7 @@ import { neverWidens, restrict } from './restrict.ts'
 
 /** One such setting. */
 export interface Widening {
-  /** As it is called in the file. */
+  /** Its place in the file. */
   readonly at: Path
   /** JSON pointer of its canonical name; an agent goes by its id, so that another agent before it changes nothing. */
   readonly pointer: string

@@ -61,7 +61,7 @@ const context = v.strictObject({
   truncation: setting(v.picklist(['oldest_first', 'middle_out']), 'What is left out first.', 'oldest_first'),
 })
 
-/** What an agent's `tools` says; none of these words can be the name of free settings at the top-level `tools`. */
+/** None of these words can be the name of free settings at the top-level `tools`. */
 export const POLICY_WORDS = ['profile', 'allow', 'ask', 'deny'] as const
 
 const profiles = v.picklist(['minimal', 'coding', 'messaging', 'full'])

@@ -4,7 +4,6 @@ import { choicesOf, holdsOf, rulesOf, type Schema, unwrapped } from './walk.ts'
 /** Maps within maps are not written out. */
 const MAX_DEPTH = 2
 
-/** What a string may be, by what the schema says that it is. */
 const STRINGS = {
   path: './directory',
   address: 'https://example.com',

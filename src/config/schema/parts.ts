@@ -22,7 +22,7 @@ export function setting<const S extends AnySchema>(
 }
 
 /**
- * What a text of the settings holds. `name` and `path` are public and `address` is up to its host; any other text is shown only where
+ * `name` and `path` are public and `address` is up to its host; any other text is shown only where
  * a person is asked for consent. `secret` may be a reference, and its value is blanked wherever it appears.
  */
 export type Holds = 'name' | 'path' | 'address' | 'secret'
@@ -106,7 +106,7 @@ export const identifier = v.pipe(
   v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, '1 to 64 letters, digits, dots, underscores and hyphens'),
   v.metadata({ ...NAME, example: 'main' }),
 )
-/** As Go reads one, and days: `1h30m`, `1.5h`, `0`. None is negative. Source: seed 001 §7.1, `time.Duration`. */
+/** Go’s form, and days: `1h30m`, `1.5h`, `0`. None is negative. Source: seed 001 §7.1, `time.Duration`. */
 export const duration = v.pipe(
   v.string(),
   v.regex(/^(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|[u\u00b5\u03bc]s|ms|s|m|h|d))+)$/, 'a duration such as 24h or 1h30m'),

@@ -13,7 +13,7 @@ export interface Schema {
   readonly value?: Schema
   readonly wrapped?: Schema
   readonly literal?: unknown
-  /** Of a variant: the key that says which option is meant. */
+  /** In a variant: the key that chooses the option. */
   readonly key?: unknown
   readonly default?: unknown
   /** The checks of its value. */
@@ -32,12 +32,10 @@ export function unwrapped(schema: Schema): Schema {
   return schema.wrapped ? unwrapped(schema.wrapped) : schema
 }
 
-/** What a part of the schema says of itself. */
 export function rulesOf(schema: Schema | undefined): Rules {
   return schema === undefined ? {} : (getMetadata(unwrapped(schema) as never) as Rules)
 }
 
-/** What a string of this schema contains. */
 export function holdsOf(schema: Schema | undefined): Holds | undefined {
   return rulesOf(schema).holds
 }

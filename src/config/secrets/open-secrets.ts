@@ -13,7 +13,7 @@ export interface SecretCommandRequest {
   readonly command: readonly string[]
   /** All the variables it gets. */
   readonly environment: Readonly<Record<string, string>>
-  /** What it reads from stdin; default nothing. */
+  /** Text for its stdin; default none. */
   readonly input?: string
   readonly signal?: AbortSignal
 }
@@ -39,7 +39,7 @@ export interface Secrets {
   readonly values: readonly string[]
 }
 
-/** What a program may need to find its user's store; nothing else of the environment reaches it. */
+/** Enough to find the store of its user; nothing else of the environment reaches it. */
 const PASSED = ['USER', 'LOGNAME', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS']
 
 /** Opens the secrets of a configuration; nothing is run before it is asked for. */
@@ -75,13 +75,13 @@ export function openSecrets(
     async model(signal) {
       const { model } = loaded.config
       const apiKey = model && (await read(['model', 'apiKey'], signal))
-      return model && { ...model, ...(apiKey !== undefined && { apiKey }) }
+      return model && { ...model, apiKey }
     },
     values,
   }
 }
 
-/** What went wrong, without a word of what the program wrote. */
+/** Without a word of the output of the program: it may be the secret. */
 async function failure(
   keys: Path,
   { command }: SecretCommand,
@@ -109,10 +109,8 @@ function toRequest(wanted: SecretCommand, environment: Environment, signal?: Abo
     command: wanted.command,
     // Not the variable: one that is relative would lead the program to a store in the directory we were started in.
     environment: { ...Object.fromEntries(known), HOME: environment.home },
-    ...(request && {
-      input: `${JSON.stringify({ protocolVersion: 1, provider: request.provider, ids: [request.id] })}\n`,
-    }),
-    ...(signal && { signal }),
+    input: request && `${JSON.stringify({ protocolVersion: 1, provider: request.provider, ids: [request.id] })}\n`,
+    signal,
   }
 }
 

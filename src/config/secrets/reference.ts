@@ -68,7 +68,7 @@ function fileOf({ path, file, id }: JsonObject): SecretReference {
   if (path !== undefined && file !== undefined) return wrong('has path and file', 'Keep one of them.')
   const named = path ?? file
   if (typeof named !== 'string') return wrong('needs path, or a provider', FORMS)
-  return { type: 'file', path: named, ...(typeof id === 'string' && id !== 'value' && { pointer: id }) }
+  return { type: 'file', path: named, pointer: typeof id === 'string' && id !== 'value' ? id : undefined }
 }
 
 /** Keys beside a source that names no provider of its own. */
@@ -119,11 +119,10 @@ function fromProvider(
             `Add ${id} to secrets.providers.${provider}.allowlist.`,
           )
     case 'file':
-      return { type: 'file', path: found.path, ...(found.mode !== 'singleValue' && { pointer: id }) }
+      return { type: 'file', path: found.path, pointer: found.mode === 'singleValue' ? undefined : id }
     case 'exec': {
       const { command, args = [], jsonOnly, passEnv } = found
-      const more = { ...(jsonOnly !== undefined && { jsonOnly }), ...(passEnv && { passEnv }) }
-      return checked({ command: [command, ...args], request: { provider, id }, ...more })
+      return checked({ command: [command, ...args], request: { provider, id }, jsonOnly, passEnv })
     }
   }
 }
