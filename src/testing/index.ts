@@ -1,5 +1,4 @@
 // testing: public fakes and contract suites: clock, stores, sandbox, model server.
-export { createMemoryStore } from '../store/index.ts'
 export { createFakeClock, type FakeClock } from './fake-clock.ts'
 export type { ModelApi, ModelRequest, ModelScript, Reply } from './model-reply.ts'
 export { type ModelServer, type ModelServerOptions, startModelServer } from './model-server.ts'
@@ -7,7 +6,6 @@ export { sandboxContract } from './sandbox-contract.ts'
 export {
   createScriptedSandbox,
   type Script as SandboxScript,
-  type ScriptedResult,
   type ScriptedSandbox,
   type ScriptedSandboxOptions,
 } from './scripted-sandbox.ts'
