@@ -12,7 +12,6 @@ export interface Message {
 
 /** Facts by name: settings dotted as in the file, paths as the user may type them, values as they may be shown. */
 type Facts<Names extends string> = Readonly<Record<Names, string>>
-type Renamed = Facts<'path' | 'right'> & { readonly hasRight: boolean }
 
 const row = (code: string, message: string, fix: string | ReturnType<typeof commandFix>): Message => ({
   code,
@@ -21,13 +20,6 @@ const row = (code: string, message: string, fix: string | ReturnType<typeof comm
 })
 const notApplied = (code: string, { setting, why, fix }: Facts<'setting' | 'why' | 'fix'>): Message =>
   row(code, `${setting} is not applied. ${why}`, fix)
-const notRead = (why: string, { path, right, hasRight }: Renamed): Message =>
-  row(
-    'config-not-read',
-    `Nexus does not read this file. ${why}`,
-    hasRight ? `Move its settings to ${right}. Then remove it.` : `Type: mv ${path} ${right}`,
-  )
-
 /** Names that there are, and the one that may be meant. */
 interface Names {
   readonly near: string | undefined
@@ -44,27 +36,8 @@ const OWN_HOME = 'Set HOME or NEXUS_HOME to a directory of yours outside the wor
 const STRICTER = 'Nexus applies only the stricter settings of this file.'
 
 export const FILES = {
-  notFound: () =>
-    row('config-unreadable', 'The file does not exist.', 'Name a file that exists with --config or NEXUS_CONFIG.'),
   unreadable: ({ why }: Facts<'why'>) =>
     row('config-unreadable', `Nexus cannot read this file: ${why}.`, 'Make it a regular file that you may read.'),
-  linkOut: () =>
-    row(
-      'config-unreadable',
-      'Nexus does not read this file: it is a link to a file outside the workspace.',
-      'Copy the file into the workspace, or name it with --config.',
-    ),
-  tooLarge: (maxBytes: number) =>
-    row(
-      'config-too-large',
-      `Nexus did not read this file. It is larger than ${maxBytes} bytes.`,
-      'Remove what is not a setting.',
-    ),
-  notUtf8: () => row('config-encoding', 'Nexus did not read this file. It is not UTF-8 text.', 'Save it as UTF-8.'),
-  openToAll: ({ path }: Facts<'path'>) =>
-    row('config-open', 'Every user of this machine can change this file.', `Type: chmod o-w ${path}`),
-  misnamed: (facts: Renamed) => notRead('A configuration is named nexus.yaml.', facts),
-  misplaced: (facts: Renamed) => notRead('The nexus.yaml of a workspace is beside .nexus, not in it.', facts),
   more: (count?: number) =>
     row(
       'config-more',
@@ -127,36 +100,11 @@ export const SETTINGS = {
     const why = `It leads back to itself, or over more than ${most} steps.`
     return notApplied('config-cycle', { setting, why, fix: 'Remove one extends of this chain.' })
   },
-  duplicateAgent: ({ id }: Facts<'id'>) =>
-    row(
-      'config-duplicate-agent',
-      `This file defines the agent "${id}" twice.`,
-      'Write another id, or move the settings into one of the two.',
-    ),
-  agentClash: ({ id, other }: Facts<'id' | 'other'>) =>
-    row(
-      'config-duplicate-agent',
-      `The agent "${id}" of this profile is also in ${other}.`,
-      'Rename the file, or write another id in it.',
-    ),
-  notUsed: ({ setting, what, effect }: Facts<'setting' | 'what' | 'effect'>) =>
-    row(
-      'config-not-used',
-      `${setting} has no effect yet. This version does not ${what}${effect === '' ? '' : `: ${effect}`}.`,
-      'Remove it, or keep it for a later version.',
-    ),
   incompleteSearch: ({ lacks }: Facts<'lacks'>) =>
     row(
       'config-search-incomplete',
       `Agents cannot search the web: search.${lacks} is not set.`,
       'Write search: { provider: brave, apiKey: "${BRAVE_API_KEY}" }, or search: { provider: searxng, url: ADDRESS }.',
-    ),
-  /** Source: seed 002, "Built-in Skills". */
-  unknownBuiltin: ({ name }: Facts<'name'>, known: readonly string[]) =>
-    row(
-      'config-unknown-builtin',
-      `Unknown built-in skill: ${name}. Available: [${known.join(', ')}]`,
-      `Use one of: ${known.join(', ')}.`,
     ),
 } as const
 

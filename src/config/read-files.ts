@@ -38,6 +38,32 @@ export interface FilesRead {
 /** The size limit of one file. */
 const MAX_BYTES = 256 * 1024
 
+const NOT_FOUND: Message = {
+  code: 'config-unreadable',
+  message: 'The file does not exist.',
+  fix: 'Name a file that exists with --config or NEXUS_CONFIG.',
+}
+const LINK_OUT: Message = {
+  code: 'config-unreadable',
+  message: 'Nexus does not read this file: it is a link to a file outside the workspace.',
+  fix: 'Copy the file into the workspace, or name it with --config.',
+}
+const TOO_LARGE: Message = {
+  code: 'config-too-large',
+  message: `Nexus did not read this file. It is larger than ${MAX_BYTES} bytes.`,
+  fix: 'Remove what is not a setting.',
+}
+const NOT_UTF8: Message = {
+  code: 'config-encoding',
+  message: 'Nexus did not read this file. It is not UTF-8 text.',
+  fix: 'Save it as UTF-8.',
+}
+
+function openToAll(path: string): Diagnostic {
+  const message = 'Every user of this machine can change this file.'
+  return { code: 'config-open', severity: 'warning', path, message, fix: `Type: chmod o-w ${shellWord(path)}` }
+}
+
 /** Reads the files in their order; one that is there under two names applies where it weighs most. Throws CONFIG_INVALID for a required one. */
 export function readFiles(candidates: readonly FileToRead[]): FilesRead {
   const files: ReadFile[] = []
@@ -48,13 +74,12 @@ export function readFiles(candidates: readonly FileToRead[]): FilesRead {
     const read = readText(file.path, file.within)
     if (read === 'absent' && !file.isRequired) absent.push(file)
     else if (read === 'absent' || 'code' in read) {
-      const fault = read === 'absent' ? FILES.notFound() : read
+      const fault = read === 'absent' ? NOT_FOUND : read
       if (file.isRequired) throw new NexusError('CONFIG_INVALID', `${file.path}: ${fault.message}`, { fix: fault.fix })
       if (fault.code !== 'config-unreadable') paths.push(file.path)
       diagnostics.push({ severity: 'error', path: file.path, ...fault })
     } else {
-      if (read.isOpen)
-        diagnostics.push({ severity: 'warning', path: file.path, ...FILES.openToAll({ path: shellWord(file.path) }) })
+      if (read.isOpen) diagnostics.push(openToAll(file.path))
       paths.push(file.path)
       files.push({ ...file, text: read.text, bytes: read.bytes, uid: read.uid })
     }
@@ -84,13 +109,13 @@ type Read = 'absent' | Message | (Omit<ReadFile, keyof FileToRead> & { readonly 
 function readText(path: string, within?: string): Read {
   try {
     const { bytes, stats, realPath: real } = readSmall(path, { maxBytes: MAX_BYTES })
-    if (within !== undefined && !isInside(within, real ?? realPath(path))) return FILES.linkOut()
-    if (!isUtf8(bytes)) return FILES.notUtf8()
+    if (within !== undefined && !isInside(within, real ?? realPath(path))) return LINK_OUT
+    if (!isUtf8(bytes)) return NOT_UTF8
     const text = new TextDecoder().decode(bytes)
     return { text, bytes, uid: stats.uid, isOpen: process.platform !== 'win32' && (stats.mode & 0o002) !== 0 }
   } catch (error) {
     const code = codeOf(error) || 'unknown'
-    if (code === 'EFBIG') return FILES.tooLarge(MAX_BYTES)
+    if (code === 'EFBIG') return TOO_LARGE
     if (code === 'ENXIO') return FILES.unreadable({ why: 'it is not a regular file' })
     return code === 'ENOENT' || code === 'ENOTDIR' ? 'absent' : FILES.unreadable({ why: code })
   }

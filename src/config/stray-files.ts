@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { type Diagnostic, shellWord } from '../kernel/index.ts'
 import type { LoadedConfig } from './config.ts'
 import { realPath } from './home.ts'
-import { FILES, type Message } from './messages.ts'
 import { ancestors, isInside } from './workspace.ts'
 
 /** Other names that people give to a nexus.yaml. */
@@ -24,9 +23,9 @@ export function findStrayFiles(
   return [
     ...misnamed
       .filter(({ path }) => isFile(path) && !isRead(path, known))
-      .map(({ path, place }) => notRead(FILES.misnamed, path, join(place, 'nexus.yaml'))),
+      .map(({ path, place }) => notRead('A configuration is named nexus.yaml.', path, join(place, 'nexus.yaml'))),
     ...(isFile(second) && !isRead(second, known)
-      ? [notRead(FILES.misplaced, second, join(directory, 'nexus.yaml'))]
+      ? [notRead('The nexus.yaml of a workspace is beside .nexus, not in it.', second, join(directory, 'nexus.yaml'))]
       : []),
   ]
 }
@@ -36,9 +35,11 @@ function isRead(path: string, known: ReadonlySet<string>): boolean {
   return known.has(realPath(path))
 }
 
-function notRead(message: typeof FILES.misnamed, path: string, right: string): Diagnostic {
-  const words: Message = message({ path: shellWord(path), right: shellWord(right), hasRight: isFile(right) })
-  return { severity: 'warning', path, ...words }
+function notRead(why: string, path: string, right: string): Diagnostic {
+  const typed = shellWord(right)
+  const fix = isFile(right) ? `Move its settings to ${typed}. Then remove it.` : `Type: mv ${shellWord(path)} ${typed}`
+  const message = `Nexus does not read this file. ${why}`
+  return { code: 'config-not-read', severity: 'warning', path, message, fix }
 }
 
 function isFile(path: string): boolean {

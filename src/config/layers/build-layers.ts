@@ -137,7 +137,9 @@ function findTwins({ agents = [] }: ConfigDocument, file: string): Finding[] {
       seen.add(id ?? '')
       return []
     }
-    return [{ file, at: ['agents', index], severity: 'error', ...SETTINGS.duplicateAgent({ id }) }]
+    const message = `This file defines the agent "${id}" twice.`
+    const fix = 'Write another id, or move the settings into one of the two.'
+    return [{ code: 'config-duplicate-agent', file, at: ['agents', index], severity: 'error', message, fix }]
   })
 }
 
@@ -151,9 +153,9 @@ function findClash(
   const id = (agents[0] as (typeof agents)[number] | undefined)?.id
   const other = id === undefined ? undefined : fileWithAgent(id, layers)
   if (id === undefined || other === undefined) return []
-  return [
-    { file, at: ['agents', 0, 'id'], severity: 'error', ...SETTINGS.agentClash({ id, other: toSafeLine(other) }) },
-  ]
+  const message = `The agent "${id}" of this profile is also in ${toSafeLine(other)}.`
+  const fix = 'Rename the file, or write another id in it.'
+  return [{ code: 'config-duplicate-agent', file, at: ['agents', 0, 'id'], severity: 'error', message, fix }]
 }
 
 function describeConflict(at: readonly (string | number)[], file: string): Finding {

@@ -4,7 +4,6 @@ import type { Finding } from '../document/finding.ts'
 import { type Path } from '../document/path.ts'
 import { nameIn } from '../profiles.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
-import { SETTINGS } from '../messages.ts'
 import type { Unused } from '../schema/parts.ts'
 import { memberOf, ROOT, rulesOf, type Schema, schemaFor } from '../schema/walk.ts'
 import { pathInFile } from './canonical.ts'
@@ -22,14 +21,23 @@ export function findUnused(document: ConfigDocument, layer: Layer): Finding[] {
       file: layer.path,
       at,
       severity,
-      ...SETTINGS.notUsed({ setting: nameIn(layer)(at), what, effect: instead }),
+      code: 'config-not-used',
+      message: `${nameIn(layer)(at)} has no effect yet. This version does not ${what}${instead === '' ? '' : `: ${instead}`}.`,
+      fix: 'Remove it, or keep it for a later version.',
     }
   })
   const unknown = [...(document.skills?.builtin ?? []).entries()]
     .filter(([, name]: [number, string | undefined]) => name !== undefined && !BUILTINS.includes(name))
     .map(([index, name]): Finding => {
-      const words = SETTINGS.unknownBuiltin({ name: toSafeLine(name) }, BUILTINS)
-      return { file: layer.path, at: ['skills', 'builtin', index], severity: 'warning', ...words }
+      const known = BUILTINS.join(', ')
+      return {
+        file: layer.path,
+        at: ['skills', 'builtin', index],
+        severity: 'warning',
+        code: 'config-unknown-builtin',
+        message: `Unknown built-in skill: ${toSafeLine(name)}. Available: [${known}]`,
+        fix: `Use one of: ${known}.`,
+      }
     })
   return [...unused, ...unknown]
 }
