@@ -78,7 +78,7 @@ export function createApprovals(
   return {
     canAsk: parts.approve !== undefined || waitForAnswers,
     list: async () => {
-      await approvals.expire()
+      await store.reclaim()
       return approvals.list({ states: ['open'] })
     },
     answer,
@@ -124,7 +124,8 @@ async function untilEnded(store: Store, id: string, signal: AbortSignal): Promis
     const approval = await store.approvals.get(id)
     if (approval?.state !== 'open') return approval
     await nextChange(store, id, signal)
-    await store.approvals.expire()
+    // Reads first: an open question costs the database no write.
+    await store.reclaim()
   }
 }
 

@@ -17,6 +17,7 @@ export type { Acquired, Lease, Leases } from './leases.ts'
 export { MESSAGES as STORE_MESSAGES, POSTGRES as POSTGRES_MESSAGES } from './messages.ts'
 export {
   createMemoryStore,
+  openDatabase,
   openBlobFiles,
   openPostgresStore,
   openSqliteStore,
@@ -35,4 +36,4 @@ export type {
   TurnStep,
   TurnUse,
 } from './sessions.ts'
-export type { Ledger, NewCall, Reclaimed, Store } from './store.ts'
+export type { Database, Ledger, NewCall, Reclaimed, Store } from './store.ts'

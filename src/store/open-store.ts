@@ -1,6 +1,7 @@
+import type { Clock } from '../kernel/index.ts'
 import type { BlobFilesOptions, Blobs } from './blobs.ts'
 import type { StoreChoice, StoreStatus } from './database.ts'
-import type { PostgresStoreOptions, SqliteStoreOptions, Store } from './store.ts'
+import type { Database, PostgresStoreOptions, SqliteStoreOptions, Store } from './store.ts'
 
 /**
  * Opens the state file, makes it when it is missing, and brings its schema up to date. Several processes may share it.
@@ -8,8 +9,8 @@ import type { PostgresStoreOptions, SqliteStoreOptions, Store } from './store.ts
  * Throws `NexusError` STORE_FAILED, which names the file and the fix; a file it cannot use is left as it is.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { createSqliteStore } = await import('./sqlite/sqlite-store.ts')
-  return createSqliteStore(options)
+  const { openSqliteDatabase } = await import('./sqlite/sqlite-store.ts')
+  return onlyStore(await openSqliteDatabase(options), options.projectId)
 }
 
 /** A store that forgets at the end of the process: SQLite in memory, so it behaves as the state file does. */
@@ -24,8 +25,32 @@ export function createMemoryStore(options: Omit<SqliteStoreOptions, 'path'>): Pr
  * Throws `NexusError` STORE_FAILED, which names host, port and database, the reason and the fix.
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const { createPostgresStore } = await import('./postgres/postgres-store.ts')
-  return createPostgresStore(options)
+  const { openPostgresDatabase } = await import('./postgres/postgres-store.ts')
+  return onlyStore(await openPostgresDatabase(options), options.projectId)
+}
+
+/** Opens the chosen database, for the stores of many projects over one connection or pool. Throws STORE_FAILED. */
+export async function openDatabase(choice: StoreChoice & { readonly clock?: Clock }): Promise<Database> {
+  if (choice.type === 'postgres') return (await import('./postgres/postgres-store.ts')).openPostgresDatabase(choice)
+  const path = choice.type === 'sqlite' ? choice.path : ':memory:'
+  return (await import('./sqlite/sqlite-store.ts')).openSqliteDatabase({ path, clock: choice.clock })
+}
+
+/** A store that closes its database too. */
+async function onlyStore(database: Database, projectId: string): Promise<Store> {
+  try {
+    const store = database.project(projectId)
+    return {
+      ...store,
+      close: async () => {
+        await store.close()
+        await database.close()
+      },
+    }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
 }
 
 /** Opens the directory that keeps the bytes of a project's blobs; nothing is made before the first write. */
@@ -33,11 +58,9 @@ export async function openBlobFiles(options: BlobFilesOptions): Promise<Blobs> {
   return (await import('./blob-files/blob-files.ts')).createBlobFiles(options)
 }
 
-/** Opens the chosen store. */
-export function openStore(choice: StoreChoice, projectId: string): Promise<Store> {
-  if (choice.type === 'sqlite') return openSqliteStore({ path: choice.path, projectId })
-  if (choice.type === 'memory') return createMemoryStore({ projectId })
-  return openPostgresStore({ ...choice, projectId })
+/** Opens the chosen store, with a database of its own. */
+export async function openStore(choice: StoreChoice, projectId: string): Promise<Store> {
+  return onlyStore(await openDatabase(choice), projectId)
 }
 
 /** The state of a database, which is not changed; undefined for memory. Throws STORE_FAILED with the reason and the fix. */

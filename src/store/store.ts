@@ -33,6 +33,13 @@ export interface Reclaimed {
   readonly approvals: number
 }
 
+/** An open database: one connection or pool for the stores of all its projects. */
+export interface Database {
+  /** Closing the store leaves the database open. */
+  project(projectId: string): Store
+  close(): Promise<void>
+}
+
 /** The record of a call, written before anything runs. */
 export interface NewCall {
   readonly call: Call

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { after, before, describe, it } from 'node:test'
+import { after, before, describe, it, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { isNexusError } from '../../src/kernel/index.ts'
-import { openPostgresStore, type Store } from '../../src/store/index.ts'
+import { createApprovals } from '../../src/runtime/index.ts'
+import { openDatabase, openPostgresStore, type Store } from '../../src/store/index.ts'
 import { SQLITE_SCHEMA } from '../../src/store/sqlite/connection.ts'
 import { migrationsOf } from '../../src/store/sql/migrations.ts'
 import { plainConnection } from '../../src/store/postgres/plain-connection.ts'
@@ -32,6 +34,55 @@ describe('on a Postgres server', { skip }, () => {
   storeContract('postgres', (options) =>
     openPostgresStore({ ...options, url: server.url(), pool: { maxConnections: 2, idleTimeoutMs: 500 } }),
   )
+})
+
+describe('stores of one Postgres database', { skip }, () => {
+  it('share its connections; closing one leaves the others open', async () => {
+    const database = await openDatabase({ type: 'postgres', url: server.url(), pool: { maxConnections: 2 } })
+    const stores = ['p1', 'p2', 'p3'].map((projectId) => database.project(projectId))
+    await Promise.all(stores.map((store) => store.sessions.create({ id: 's', agentId: store.projectId, title: '' })))
+    await stores[0]?.close()
+    const agents = await Promise.all(stores.slice(1).map((store) => store.sessions.get('s')))
+    assert.deepEqual(
+      agents.map((session) => session?.agentId),
+      ['p2', 'p3'],
+    )
+    await database.close()
+    await assert.rejects(database.project('p2').sessions.get('s'), /closed/)
+  })
+})
+
+test('100 open questions that a process waits for make no change in a second', { skip }, async () => {
+  const store = await open(await server.create('questions'))
+  const acquired = await store.leases.acquire('process:one', { owner: 'one', ttlMs: 60_000 })
+  assert.ok(acquired.type === 'acquired')
+  const { lease } = acquired
+  const decision = { type: 'ask', rule: 'ask: x', chain: [], limits: {}, question: 'Run it?' } as const
+  const broker = createApprovals(store, { waitForAnswers: true })
+  const asking = new AbortController()
+  const waiting: Promise<unknown>[] = []
+  for (let index = 0; index < 100; index++) {
+    const id = `c${index}`
+    const call = { id, projectId: 'default', agentId: 'main', origin: 'library', tool: 'x', arguments: {} } as const
+    await store.ledger.record({
+      call,
+      decision,
+      lease,
+      approval: { id, agentPath: 'main', command: 'x', ttlMs: 60_000 },
+    })
+    waiting.push(broker.ask(id, { call, question: 'Run it?', signal: asking.signal }))
+  }
+  const changes = async (): Promise<number> => {
+    const { rows } = await server.query('select sum(change)::int as changes from nexus.writers', 'questions')
+    return Number((rows[0] as { changes: number }).changes)
+  }
+  const before = await changes()
+  assert.ok(before >= 100)
+  await sleep(1_000)
+  assert.equal(await changes(), before)
+  asking.abort()
+  await Promise.all(waiting)
+  await store.close()
 })
 
 /** STORE_FAILED with these words in message and fix; neither it nor its causes show the password. */

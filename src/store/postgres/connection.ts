@@ -93,7 +93,6 @@ export function createPostgresConnection(
         if (isClosed) return
         isClosed = true
         await connections.use((query) => statementsOf(query, clock).run(FORGET_WRITER, project)).catch(() => {})
-        await connections.close()
       }),
   }
 }
@@ -103,7 +102,8 @@ const LAST_CHANGE = 'select change from writers where project_id = :projectId an
 const WRITE_CHANGE = `insert into writers (project_id, id, change, at) values (:projectId, :writer, :number, :now)
   on conflict (project_id, id) do update set change = excluded.change, at = excluded.at`
 
-const FORGET_WRITER = 'delete from writers where project_id = :projectId and id = :writer'
+/** Its own row, and those of processes that were killed. */
+const FORGET_WRITER = 'delete from writers where project_id = :projectId and (id = :writer or at < :now - 86400000)'
 
 /** The project's lock as the number that Postgres takes. */
 function lockOf(projectId: string): bigint {

@@ -7,21 +7,26 @@ import { migrate } from '../sql/migrate.ts'
 import { migrationsOf } from '../sql/migrations.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
 import { readStatus } from '../sql/status.ts'
-import type { SqliteStoreOptions, Store } from '../store.ts'
+import type { Database, SqliteStoreOptions } from '../store.ts'
 import { openConnection, SQLITE_SCHEMA } from './connection.ts'
 
-/** See `openSqliteStore`. */
-export async function createSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { clock = systemClock } = options
-  const projectId = checkName('project id', options.projectId)
-  const connection = await openConnection(options.path, clock)
+/** See `openDatabase`. */
+export async function openSqliteDatabase({
+  path,
+  clock = systemClock,
+}: Omit<SqliteStoreOptions, 'projectId'>): Promise<Database> {
+  const connection = await openConnection(path, clock)
   try {
     await migrate(connection, SQLITE_SCHEMA)
   } catch (error) {
     await connection.close()
     throw error
   }
-  return createSqlStore(connection, projectId)
+  return {
+    project: (projectId) =>
+      createSqlStore({ ...connection, close: async () => {} }, checkName('project id', projectId)),
+    close: () => connection.close(),
+  }
 }
 
 /** See `storeStatus`. A file that is missing is not made. */
