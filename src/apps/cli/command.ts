@@ -43,7 +43,6 @@ export interface OptionSpec {
 export interface Invocation {
   /** The name of the command, such as `skills list`. */
   readonly command: string
-  /** Of this package. */
   readonly version: string
   readonly flags: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>
   readonly positionals: readonly string[]

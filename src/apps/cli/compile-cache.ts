@@ -7,14 +7,13 @@ import { basename, dirname, isAbsolute, join, sep } from 'node:path'
 import { constants, Script } from 'node:vm'
 import { type KeptPlace, keptPlace, readKept, writeKept } from '../../machine/files/index.ts'
 
-/** What makes a directory a workspace, where commands of skills may write. Source: config/workspace.ts. */
+/** Entries that make a directory a workspace, where commands of skills may write. Source: config/workspace.ts. */
 const MARKERS = ['nexus.yaml', '.nexus', '.git']
 
 /** One file per command; the largest has about 3 MB. */
 const MOST_FILES = 24
 const MOST_BYTES = 16_000_000
 
-/** What main.cjs exports. */
 interface Bundle {
   main(argv: readonly string[], version: string): Promise<number>
   findCommand(argv: readonly string[]): { readonly name: string } | undefined
@@ -80,7 +79,7 @@ export function compiledPlace(): KeptPlace {
   }
 }
 
-/** As config/home.ts finds it, without the rarer forms. */
+/** The same directory as in config/home.ts, without the rarer forms. */
 function nexusHome(): string {
   const { NEXUS_HOME, HOME } = process.env
   const home = NEXUS_HOME || join(HOME || '', '.nexus')

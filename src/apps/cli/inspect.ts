@@ -16,6 +16,6 @@ export async function withInspection(
   const asked = { ...places(invocation), tolerateConfigErrors: true }
   const inspection = await withProgress(terminal, 'looking for skills', () => inspectSkills(asked))
   const { diagnostics, found } = inspection
-  printDiagnostics(findings({ diagnostics, found, catalog: inspection.catalog() }), terminal)
+  printDiagnostics(findings(diagnostics, found, inspection.catalog()), terminal)
   return use(inspection, inspection.catalog(agentFlag(invocation)))
 }

@@ -37,7 +37,6 @@ function unwritten({ outputFailure, note }: Terminal): number | undefined {
   return CODES.INTERNAL.exit
 }
 
-/** What every command gets besides its arguments. */
 interface Process {
   readonly version: string
   readonly terminal: Terminal

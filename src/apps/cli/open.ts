@@ -34,7 +34,7 @@ async function openTrusted(invocation: Invocation, options: OpenOptions): Promis
   const local = await openOnce(invocation, options)
   if (options.needsTrust && invocation.flags['trust'] === true) await showConsent(local, invocation)
   if (!options.needsTrust || !local.waitsForTrust) {
-    printDiagnostics(findings(diagnosticsOf(local)), terminal)
+    printDiagnostics(diagnosticsOf(local), terminal)
     return local
   }
   printDiagnostics(local.diagnostics, terminal)
@@ -48,31 +48,25 @@ async function openTrusted(invocation: Invocation, options: OpenOptions): Promis
   }
   const printed = new Set(local.diagnostics.map(asText))
   printDiagnostics(
-    findings(diagnosticsOf(trusted)).filter((diagnostic) => !printed.has(asText(diagnostic))),
+    diagnosticsOf(trusted).filter((diagnostic) => !printed.has(asText(diagnostic))),
     terminal,
   )
   return trusted
 }
 
-/** What concerns the run as a whole: the configuration, and sources that could not be searched. Errors of single skills are theirs. */
-export function findings(seen: Seen): readonly Diagnostic[] {
-  const errors = seen.found.filter(({ severity }) => severity === 'error')
-  if (errors.length === 0) return seen.diagnostics
-  const copies = [...everyCopy(seen.catalog), ...seen.catalog.invalid]
-  const ofSkills = new Set(copies.flatMap((copy) => copy.diagnostics))
-  return [...seen.diagnostics, ...errors.filter((found) => !ofSkills.has(found))]
-}
-
-/** Diagnostics of the configuration, those of the sources, and what became of the skills. */
-interface Seen {
-  readonly diagnostics: readonly Diagnostic[]
-  readonly found: readonly Diagnostic[]
-  readonly catalog: Catalog
+/** Findings about the run as a whole: the configuration, and sources that could not be searched. Errors of single skills are theirs. */
+export function findings(
+  ofConfig: readonly Diagnostic[],
+  found: readonly Diagnostic[],
+  catalog: Catalog,
+): readonly Diagnostic[] {
+  const ofSkills = new Set([...everyCopy(catalog), ...catalog.invalid].flatMap((copy) => copy.diagnostics))
+  return [...ofConfig, ...found.filter((each) => each.severity === 'error' && !ofSkills.has(each))]
 }
 
 /** The same of an open runtime. */
-export function diagnosticsOf({ diagnostics, runtime }: Pick<Local, 'diagnostics' | 'runtime'>): Seen {
-  return { diagnostics, found: runtime.diagnostics, catalog: runtime.openAgent().catalog() }
+export function diagnosticsOf({ diagnostics, runtime }: Pick<Local, 'diagnostics' | 'runtime'>): readonly Diagnostic[] {
+  return findings(diagnostics, runtime.diagnostics, runtime.openAgent().catalog())
 }
 
 async function openOnce(invocation: Invocation, options: OpenOptions): Promise<Local> {
@@ -129,11 +123,7 @@ export function skillsDirs(invocation: Invocation): readonly string[] {
       `--skills-dir ${toSafeLine(given)}: the directory ${toSafeLine(path)} does not exist.`,
       commandFix(
         'Name a directory that exists, or make it with a first skill:',
-        'skills',
-        'init',
-        'my-skill',
-        '--path',
-        given,
+        ...['skills', 'init', 'my-skill', '--path', given],
       ),
     )
   })
@@ -212,7 +202,7 @@ function notTrusted({ loaded, workspace }: Local, why: string): NexusError {
   return errorOf('UNTRUSTED_WORKSPACE', why, fix)
 }
 
-/** Who confirms what policy asks about: `--yes`, or the person at the terminal; undefined when neither is there. */
+/** `--yes`, or the person at the terminal; undefined when neither is there to confirm. */
 function approver(invocation: Invocation): LocalOptions['approve'] {
   if (invocation.flags['yes'] === true) return async () => ({ isAllowed: true, by: '--yes' })
   if (!invocation.terminal.isInteractive) return undefined

@@ -15,7 +15,7 @@ export const JSON_OPTION = {
   json: flag('print one JSON document on stdout'),
 }
 
-/** Of every command that answers for the skills of an agent. */
+/** For commands that answer for the skills of an agent. */
 export const WHERE = {
   'skills-dir': option('DIR', 'search this folder for skills too (may be repeated)', { multiple: true }),
   config: option('FILE', 'read this nexus.yaml after the usual ones'),
@@ -27,7 +27,7 @@ export const SANDBOX = {
   sandbox: option('KIND', 'local (default), or none: commands are not confined', { choices: CHOICES.sandbox }),
 }
 
-/** Of commands that run tools: who answers when policy asks. */
+/** For commands that run tools, where policy may ask. */
 export const ANSWERS = {
   yes: flag('approve every call that policy asks about', { short: 'y' }),
   wait: flag('without a terminal, wait for `nexus approvals answer`'),

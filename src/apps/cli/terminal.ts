@@ -173,7 +173,7 @@ export function formatDiagnostic(diagnostic: Diagnostic, terminal: Printer, fram
   return `${head}\n    ${toSafeText(message).replaceAll('\n', '\n    ')}${excerpt}${tail}`
 }
 
-/** What printing on stderr goes by. */
+/** The colours and the width of stderr. */
 export function noteScreen(terminal: Terminal): Printer & Pick<Terminal, 'columns'> {
   const { paintNote, noteColumns, commandLine: line, shortPath: short } = terminal
   return { paint: paintNote, columns: noteColumns, commandLine: line, shortPath: short }

@@ -75,7 +75,7 @@ export class Desk {
       const flags = agent === undefined ? {} : { agent }
       const signal = AbortSignal.timeout(20_000)
       const invocation = { flags, environment, cwd: this.workspace, signal } as unknown as Invocation
-      return await diagnoseHere(asked, seenIn(local, invocation), { invocation, known: knownBy(runtime, agent) })
+      return await diagnoseHere(asked, seenIn(local, invocation), invocation, knownBy(runtime, agent))
     } finally {
       await local.close()
     }

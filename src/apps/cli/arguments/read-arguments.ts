@@ -4,7 +4,6 @@ import { expandHome } from '../../../config/index.ts'
 import { nearest, type NexusError, commandFix, toSafeLine } from '../../../kernel/index.ts'
 import type { Command, Invocation, OptionSpec } from '../command.ts'
 
-/** What a command line contains after the name of the command. */
 export type Arguments = Pick<Invocation, 'flags' | 'positionals' | 'rest'>
 
 /** Options of every command. */

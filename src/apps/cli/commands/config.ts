@@ -74,7 +74,7 @@ function workspaceData({ workspace }: LoadedConfig): JsonObject {
   return { ...workspace, files: [...workspace.files], lost: [...workspace.lost] }
 }
 
-/** Of the files, of the policies that they make, and of names in them that lead to nothing. */
+/** Findings about the files, the policies that they make, and names in them that lead to nothing. */
 async function allFindings(loaded: LoadedConfig, invocation: Invocation): Promise<readonly Diagnostic[]> {
   const all = [...loaded.diagnostics, ...(await findInSettings(loaded, invocation))]
   // Public values are quoted; a secret may be one of them by mistake.
@@ -86,7 +86,7 @@ async function allFindings(loaded: LoadedConfig, invocation: Invocation): Promis
   }))
 }
 
-/** What is wrong with settings that the schema allows. Skills are searched only when a setting names one. */
+/** Faults of settings that the schema allows. Skills are searched only when a setting names one. */
 export async function findInSettings(loaded: LoadedConfig, invocation: Invocation): Promise<readonly Diagnostic[]> {
   const { findMissingDirectories, findUnknownSkills, inspectSkills, readEntries, readPolicies } =
     await import('../../../local/index.ts')

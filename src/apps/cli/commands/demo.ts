@@ -16,7 +16,7 @@ import type { Local } from '../../../local/index.ts'
 import { packageRoot } from '../../../local/index.ts'
 import { type Answer, type Invocation, stringFlag } from '../command.ts'
 import { findModel } from '../model/choose-model.ts'
-import { findings, openFor, diagnosticsOf, warnUnconfined } from '../open.ts'
+import { openFor, diagnosticsOf, warnUnconfined } from '../open.ts'
 import { RECORDED_TASK, startRecordedModel } from '../model/recorded-model.ts'
 import { createTurnDisplay, formatTrace } from '../show/turn.ts'
 import { formatTable, wrap } from '../show/columns.ts'
@@ -42,7 +42,7 @@ export async function runDemo(invocation: Invocation): Promise<Answer> {
   const answer = { target: local.runtime.facts.target, task: RECORDED_TASK, session, turn, end, text, usage }
   return {
     data: { ...answer, ledger: entries, workspace, model: model.describe, artifacts: artifactsIn(workspace) },
-    diagnostics: findings(diagnosticsOf(local)),
+    diagnostics: diagnosticsOf(local),
     exit,
   }
 }

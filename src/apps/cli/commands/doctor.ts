@@ -8,6 +8,7 @@ import { diagnoseInvalid } from '../../../skills/diagnose/index.ts'
 import type { Answer, Invocation } from '../command.ts'
 import { compiledPlace } from '../compile-cache.ts'
 import { withProgress } from '../interactive/progress.ts'
+import { NO_MODEL } from '../model/choose-model.ts'
 import { loadHere, openFor, NO_CONFIG } from '../open.ts'
 import { withCommands, worstMark } from '../show/findings.ts'
 import { besideSkills, countsOf, countsText } from '../show/skills.ts'
@@ -15,21 +16,23 @@ import { trustText } from '../show/consent.ts'
 import { findInSettings } from './config.ts'
 import { formatDiagnostic } from '../terminal.ts'
 
-/** One subject that was checked: what was found, and what is wrong with it. */
+/** The words about a subject that was checked, and its faults. */
 interface Finding {
-  readonly subject: string
   readonly found: string
-  readonly diagnostics: readonly Diagnostic[]
+  readonly diagnostics?: readonly Diagnostic[]
 }
 
+type Subject = Required<Finding> & { readonly subject: string }
 type Check = (loaded: LoadedConfig, invocation: Invocation) => Promise<Finding>
 
 /** `nexus doctor`: exit code 1 when something needed does not work. */
 export async function doctor(invocation: Invocation): Promise<Answer> {
   const loaded = await loadHere(invocation)
-  const findings: Finding[] = []
-  for (const [subject, check] of Object.entries(CHECKS))
-    findings.push(await withProgress(invocation.terminal, `checking ${subject}`, () => check(loaded, invocation)))
+  const findings: Subject[] = []
+  for (const [subject, check] of Object.entries(CHECKS)) {
+    const found = await withProgress(invocation.terminal, `checking ${subject}`, () => check(loaded, invocation))
+    findings.push({ subject, diagnostics: [], ...found })
+  }
   return {
     data: { findings: findings.map(({ subject, found }) => ({ subject, found })) },
     diagnostics: findings.flatMap(({ diagnostics }) => diagnostics),
@@ -47,7 +50,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   model: checkModel,
 }
 
-function print({ subject, found, diagnostics }: Finding, { terminal }: Invocation): void {
+function print({ subject, found, diagnostics }: Subject, { terminal }: Invocation): void {
   terminal.line(`${worstMark(diagnostics, terminal)} ${terminal.paint('bold', subject.padEnd(10))} ${found}`)
   for (const diagnostic of diagnostics) terminal.line(formatDiagnostic(diagnostic, terminal).replace(/^/gm, '    '))
 }
@@ -56,7 +59,7 @@ async function checkNode(_: LoadedConfig, { terminal }: Invocation): Promise<Fin
   const { directory, why } = compiledPlace()
   const place = directory === undefined ? undefined : terminal.shortPath(directory)
   const found = `${process.version} (${process.execPath}); ${place === undefined ? `commands start more slowly: ${why}` : `compiled code is kept in ${place}`}`
-  return { subject: 'node', found, diagnostics: [] }
+  return { found }
 }
 
 /** Opens the store as every command that records does; what is missing of it is made. */
@@ -72,10 +75,9 @@ async function checkState(loaded: LoadedConfig, { environment, terminal }: Invoc
     const used = last ? `last used ${new Date(last.updatedAt).toISOString()}` : 'no session yet'
     const found = status?.version === 0 ? 'new' : used
     const where = type === 'postgres' && status ? status.database : place
-    return { subject: 'state', found: `${where} (${found})`, diagnostics: [] }
+    return { found: `${where} (${found})` }
   } catch (error) {
     return {
-      subject: 'state',
       found: place,
       diagnostics: [toDiagnostic(error, { path: type === 'sqlite' ? path : 'store.url', severity: 'error' })],
     }
@@ -86,7 +88,6 @@ async function checkConfiguration(loaded: LoadedConfig, invocation: Invocation):
   const { terminal } = invocation
   const files = loaded.files.length === 0 ? NO_CONFIG : `${loaded.files.map(terminal.shortPath).join(', ')};`
   return {
-    subject: 'config',
     found: `${files} workspace ${trustText(loaded.workspace, terminal)}`,
     diagnostics: [...loaded.diagnostics, ...(await findInSettings(loaded, invocation))],
   }
@@ -106,12 +107,12 @@ async function checkDirectory(loaded: LoadedConfig, { terminal }: Invocation): P
     const options = sandboxOptions(loaded)
     await checkWorkspace(directory, options)
     const mode = WORKSPACE_MODES[workspaceModeOf(options)]
-    return { subject: 'directory', found: `${found}: ${mode}`, diagnostics: [] }
+    return { found: `${found}: ${mode}` }
   } catch (error) {
     const { message } = toDiagnostic(error, { path: directory, severity: 'error' })
     const fix = 'Work in the directory of one project, for example: mkdir -p ~/my-project && cd ~/my-project'
     const refused = { code: 'workspace-refused', severity: 'error', message, fix, path: directory } as const
-    return { subject: 'directory', found, diagnostics: [refused] }
+    return { found, diagnostics: [refused] }
   }
 }
 
@@ -119,12 +120,12 @@ async function checkDirectory(loaded: LoadedConfig, { terminal }: Invocation): P
 async function checkCommands(loaded: LoadedConfig): Promise<Finding> {
   const options = sandboxOptions(loaded)
   const diagnostics = await checkSandbox(options)
-  if (hasErrors(diagnostics)) return { subject: 'sandbox', found: 'commands cannot be confined here', diagnostics }
+  if (hasErrors(diagnostics)) return { found: 'commands cannot be confined here', diagnostics }
   const sandbox = await createSandbox(options)
   try {
     const { target } = await sandbox.facts()
     const found = options.kind === 'none' ? target : `${target}; a trial command ran well`
-    return { subject: 'sandbox', found, diagnostics }
+    return { found, diagnostics }
   } finally {
     await sandbox.close()
   }
@@ -140,7 +141,7 @@ async function checkSkills(loaded: LoadedConfig, invocation: Invocation): Promis
     const { held, shadowed, invalid } = catalog
     const counts = countsText(countsOf(catalog))
     const line = invocation.terminal.commandLine(['skills', 'list', '--all'])
-    const found = held.length + shadowed.length > 0 ? `${counts}. ${`For the reasons: ${line}`}` : counts
+    const found = held.length + shadowed.length > 0 ? `${counts}. For the reasons: ${line}` : counts
     const inSkills = invalid.flatMap((broken) => {
       const [first] = diagnoseInvalid(broken).findings
       if (!first) return []
@@ -148,10 +149,10 @@ async function checkSkills(loaded: LoadedConfig, invocation: Invocation): Promis
       return [{ ...found, path: broken.file, severity: 'warning' as const }]
     })
     const diagnostics = [...inSkills, ...besideSkills(catalog), ...budgetDiagnostics(loaded, agent.index())]
-    return { subject: 'skills', found, diagnostics }
+    return { found, diagnostics }
   } catch (error) {
     const diagnostics = [toDiagnostic(error, { path: 'skills', severity: 'error' })]
-    return { subject: 'skills', found: 'cannot be searched', diagnostics }
+    return { found: 'cannot be searched', diagnostics }
   }
 }
 
@@ -161,28 +162,18 @@ async function checkModel({ config }: LoadedConfig, { environment, terminal }: I
     // A command that gives the key is not run for a check: a placeholder is used.
     const isFromCommand = configured?.hasApiKey === true && configured.apiKey === undefined
     const shown = isFromCommand ? { ...configured, apiKey: 'not-asked-for' } : configured
-    const model = await resolveModel({ environment, ...(shown && { configured: shown }) })
-    const missing = {
-      code: 'model-missing',
-      severity: 'warning',
-      path: 'model',
-      message: 'No model is configured: neither --model, nor model: in nexus.yaml, nor a key variable is set.',
-      fix: 'Type: export ANTHROPIC_API_KEY=… (or OPENAI_API_KEY), then type the same command again. For a model of your own: --model openai-compatible/NAME --base-url URL',
-    } as const
-    if (!model)
+    const model = await resolveModel({ environment, configured: shown })
+    if (!model) {
+      const missing = { code: 'model-missing', severity: 'warning', path: 'model', ...NO_MODEL } as const
       return {
-        subject: 'model',
         found: `none configured. To play a recorded one: ${terminal.commandLine(['demo'])}`,
         diagnostics: [missing],
       }
-    return {
-      subject: 'model',
-      found: `${model.describe}${isFromCommand ? '; its key comes from a command, which was not run' : ''}`,
-      diagnostics: [],
     }
+    return { found: `${model.describe}${isFromCommand ? '; its key comes from a command, which was not run' : ''}` }
   } catch (error) {
     const diagnostics = [toDiagnostic(error, { path: 'model', severity: 'warning' })]
-    return { subject: 'model', found: 'configured, but not usable', diagnostics }
+    return { found: 'configured, but not usable', diagnostics }
   }
 }
 
@@ -190,5 +181,5 @@ async function checkModel({ config }: LoadedConfig, { environment, terminal }: I
 function toDiagnostic(error: unknown, about: { path: string; severity: Severity }): Diagnostic {
   if (!isNexusError(error)) throw error
   const { code, message, fix, proposal } = error
-  return { code, message, ...about, ...(fix !== undefined && { fix }), ...(proposal && { proposal }) }
+  return { code, message, ...about, fix, proposal }
 }

@@ -13,7 +13,7 @@ export interface Section {
   readonly topic: string
   readonly meaning: string
   readonly example: string
-  /** What the example is when it is a diff: the info string behind `diff`, such as `pdf/SKILL.md`. */
+  /** The info string behind `diff`, such as `pdf/SKILL.md`, when the example is one. */
   readonly file?: string
   readonly fix: string
 }

@@ -7,7 +7,7 @@ import { type Answer, argument, argumentMissing, type Invocation, stringFlag } f
 import { errorMember, errorOf, type Failure, many, printFailure, toFailure } from '../failure.ts'
 import { chooseModel } from '../model/choose-model.ts'
 import { isTerminalAt } from '../output.ts'
-import { agentFlag, findings, openFor, printDiagnostics, diagnosticsOf, warnUnconfined } from '../open.ts'
+import { agentFlag, openFor, printDiagnostics, diagnosticsOf, warnUnconfined } from '../open.ts'
 import { findSession, matchingIds, turnNotFound } from '../stored.ts'
 import { noteDenials } from '../show/denials.ts'
 import { printSkillsAbove } from '../show/other-clients.ts'
@@ -176,7 +176,7 @@ function finish(result: TurnResult, local: Local, invocation: Invocation): Answe
   const failure = failureOf(result, signal)
   const exit = failure ? printFailure(failure, terminal) : 0
   const error = failure && errorMember(failure)
-  return { data: { session, turn, end, text, usage }, diagnostics: findings(diagnosticsOf(local)), exit, error }
+  return { data: { session, turn, end, text, usage }, diagnostics: diagnosticsOf(local), exit, error }
 }
 
 function failureOf({ end, error, usage, sessionId }: TurnResult, signal: AbortSignal): Failure | undefined {

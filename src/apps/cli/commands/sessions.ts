@@ -145,7 +145,7 @@ function describePart(part: JsonValue): string {
   if (part['type'] === 'text') return toSafeText(String(part['text']))
   const head = `[${toSafeLine(String(part['type']))} ${toSafeLine(String(part['toolName'] ?? ''))}]`
   const { output } = part
-  // What a tool answered is text with lines of its own.
+  // The answer of a tool is text with lines of its own.
   if (isJsonObject(output) && typeof output['value'] === 'string')
     return `${head}\n${shorten(toSafeText(output['value']), MOST_SHOWN).replace(/^/gm, '    ')}`
   return `${head} ${shorten(toSafeLine(JSON.stringify(part['input'] ?? output ?? '')), MOST_SHOWN)}`

@@ -1,7 +1,7 @@
 import { shorten } from '../show/columns.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** What takes less needs no word. */
+/** Shorter work needs no line. */
 const EVERY_MS = 1000
 
 /** One line on stderr that says what is going on, only where a person is watching, only when it takes more than a second. */

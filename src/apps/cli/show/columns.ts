@@ -52,7 +52,7 @@ export function wrap(text: string, maxCells: number): readonly string[] {
 export interface TableOptions {
   /** Cells there are; default no limit. */
   readonly columns?: number
-  /** What happens to the last cell of a row that is too long; default `cut`. */
+  /** For a last cell that is too long; default `cut`. */
   readonly long?: 'cut' | 'wrap'
 }
 

@@ -20,9 +20,8 @@ import type { Invocation } from '../command.ts'
 import { agentFlag } from '../open.ts'
 import { shortPath, typedPath } from '../terminal.ts'
 import { withCommands } from './findings.ts'
-import { otherClientFolders, skillsAbove } from './other-clients.ts'
+import { otherClientFolders, realOf, skillsAbove } from './other-clients.ts'
 
-/** What an inspection or an open runtime knows. */
 export type Seen = Pick<Inspection, 'loaded' | 'sources' | 'facts' | 'waitsForTrust'> & { readonly catalog: Catalog }
 
 /** The same of an open runtime, with the catalog of the agent that was asked for. */
@@ -34,7 +33,7 @@ export function seenIn(
   return { loaded, sources, facts: runtime.facts, waitsForTrust, catalog }
 }
 
-/** What only an open runtime and a session know. */
+/** Known only to an open runtime and a session. */
 export type Known = Pick<Facts, 'index' | 'canLoad' | 'snapshot' | 'loaded'>
 
 /** The copies that a name, an address or a path means; a path may be relative to the working directory. */
@@ -48,21 +47,24 @@ export function copiesMeant(asked: string, catalog: Catalog, cwd: string): { rea
 export async function diagnoseHere(
   asked: string,
   seen: Seen,
-  { invocation, known = {} }: { readonly invocation: Invocation; readonly known?: Known },
+  invocation: Invocation,
+  known: Known = {},
 ): Promise<Diagnosis> {
   const { name, files, ...copies } = copiesMeant(asked, seen.catalog, invocation.cwd)
   const strays = files.size > 0 ? [] : await straysFor(name, seen, invocation)
-  const about = await factsAbout(everyCopy(copies), seen, { invocation })
+  const about = await factsAbout(everyCopy(copies), seen, invocation)
   const { findings, ...diagnosis } = diagnose(name, { ...about, ...known, strays })
   return { ...diagnosis, findings: findings.map((found) => withCommands(found, invocation)) }
 }
 
-/** What diagnosing these skills goes by. `isQuick`: of many skills only what raises a doubt is read. */
+/** The facts for a diagnosis of these skills. `isQuick`: of many skills only those that raise a doubt are read. */
 export async function factsAbout(
   skills: readonly Skill[],
-  { catalog, loaded, facts, sources, waitsForTrust }: Seen,
-  { invocation, isQuick = false }: { readonly invocation: Invocation; readonly isQuick?: boolean },
+  seen: Seen,
+  invocation: Invocation,
+  isQuick = false,
 ): Promise<Facts> {
+  const { catalog, loaded, sources, waitsForTrust } = seen
   const agentId = agentFlag(invocation) ?? loaded.config.agents[0]?.id
   const shadowed = new Set(catalog.shadowed.map(({ skill }) => skill))
   const examined = new Map<Skill, Examined>()
@@ -72,14 +74,15 @@ export async function factsAbout(
   const lacking = [...catalog.held, ...catalog.shadowed].filter(({ reasons }) => reasons.length > 0)
   const meant = new Set(skills)
   const advised = lacking.map(({ skill }) => skill).filter((skill) => meant.has(skill))
-  const host =
-    advised.length > 0 ? await hostOf(advised.slice(0, MAX_ADVISED), { loaded, facts, invocation, agentId }) : undefined
   return {
-    ...{ catalog, examined, prompt: loaded.config.skills.prompt, paths: pathsFor(invocation) },
+    catalog,
+    examined,
+    prompt: loaded.config.skills.prompt,
+    paths: pathsFor(invocation),
     roots: sources.flatMap(({ id, folder }) => (folder ? [{ source: id, path: folder.path }] : [])),
     agentId,
     untrustedWorkspace: waitsForTrust ? loaded.workspace.directory : undefined,
-    host,
+    host: advised.length > 0 ? await hostOf(advised.slice(0, MAX_ADVISED), seen, invocation, agentId) : undefined,
   }
 }
 
@@ -91,13 +94,13 @@ export function pathsFor({ cwd, environment: { home } }: Invocation): Paths {
 /** Held skills whose files are read for the lines of their needs; the reasons of further ones are given without. */
 const MAX_ADVISED = 200
 
-interface Around extends Pick<Seen, 'loaded' | 'facts'> {
-  readonly invocation: Invocation
-  readonly agentId: string | undefined
-}
-
 /** Reads the frontmatter of the given skills, and looks for the programs that they need and commands do not see. */
-async function hostOf(skills: readonly Skill[], { loaded, facts, invocation, agentId }: Around): Promise<Host> {
+async function hostOf(
+  skills: readonly Skill[],
+  { loaded, facts }: Seen,
+  invocation: Invocation,
+  agentId: string | undefined,
+): Promise<Host> {
   const { environment, signal } = invocation
   const { document, originOf, isSetting } = await explainConfig(loaded)
   const { agents = [] } = document as { readonly agents?: readonly { readonly id?: string }[] }
@@ -111,13 +114,10 @@ async function hostOf(skills: readonly Skill[], { loaded, facts, invocation, age
     settingsFile: pathsFor(invocation).shown(join(loaded.nexusHome, 'nexus.yaml')),
     knowsSetting: (path) => isSetting(path.split('.')),
     placeOf: (keys) => {
-      const { path, line } = originOf(keys) ?? {}
-      return path === undefined ? undefined : { path, ...(line !== undefined && { line }) }
+      const origin = originOf(keys)
+      return origin && { path: origin.path, line: origin.line }
     },
-    agentIndex: Math.max(
-      0,
-      agents.findIndex(({ id }) => id === agentId),
-    ),
+    agentIndex: Math.max(agents.map(({ id }) => id).indexOf(agentId), 0),
     isRoot: process.getuid?.() === 0,
     isSet: (variable) => (environment.get(variable) ?? '') !== '',
     programs: programsOn(environment.get('PATH') ?? '', new Set(needed)),
@@ -181,7 +181,7 @@ async function straysFor(name: string, seen: Seen, invocation: Invocation): Prom
   const strays = await findStrays(name, {
     roots,
     workspace: loaded.workspace.directory,
-    ...(above !== undefined && { above: [join(above, 'skills')] }),
+    above: above === undefined ? undefined : [join(above, 'skills')],
     elsewhere: otherClientFolders(home).map(({ path }) => path),
     known: new Set([...everyCopy(catalog), ...catalog.invalid].map(({ file }) => file)),
     signal: invocation.signal,
@@ -192,13 +192,4 @@ async function straysFor(name: string, seen: Seen, invocation: Invocation): Prom
   if (roots.some((root) => path.startsWith(`${realOf(root)}/`))) return strays
   const file = /^skill\.md$/i.test(basename(path)) ? path : join(path, SKILL_FILE)
   return lstatSync(file, { throwIfNoEntry: false })?.isFile() ? [{ file, why: 'beside-root' }] : strays
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    // Nothing is in what is not there.
-    return path
-  }
 }

@@ -110,7 +110,7 @@ export function printExplain(findings: readonly Pick<Finding, 'code' | 'severity
   )
 }
 
-/** What is in a wrong directory is moved, and has another path then. */
+/** A skill in a wrong directory is moved, and has another path then. */
 function nameAfter({ name, findings }: Diagnosis): string {
   if (!findings.some(({ code }) => code === 'wrong-place')) return name
   return basename(name.replace(/\/SKILL\.md$/i, '').replace(/\.(?:md|zip|skill)$/i, '')) || name

@@ -1,5 +1,5 @@
 import { type InstallGround, type InstallProposal, proposeInstalls } from '../../../skills/format/index.ts'
-import { type JsonValue, quotedWord, shellWord, type Skill, toSafeLine } from '../../../kernel/index.ts'
+import { quotedWord, shellWord, type Skill, toSafeLine } from '../../../kernel/index.ts'
 import type { Inspection } from '../../../local/index.ts'
 import type { Invocation } from '../command.ts'
 import type { Terminal } from '../terminal.ts'
@@ -27,8 +27,11 @@ export function installsOf(
   }))
 }
 
-/** What would bring programs that the target lacks; nothing for a skill that lacks none. */
-export function missingInstallsOf({ metadata, origin }: Skill, ground: InstallGround): readonly InstallProposal[] {
+/** Proposals for programs that the target lacks; none for a skill that lacks none. */
+export function missingInstallsOf(
+  { metadata, origin }: Pick<Skill, 'metadata' | 'origin'>,
+  ground: InstallGround,
+): readonly InstallProposal[] {
   const { install, requires } = metadata
   if (install.length === 0) return []
   const isThere = (name: string): boolean => ground.hasBin(name)
@@ -40,14 +43,11 @@ export function missingInstallsOf({ metadata, origin }: Skill, ground: InstallGr
 }
 
 /** For `--json`. `command` is the same for a shell. */
-export function installData(proposals: readonly InstallProposal[]): JsonValue {
-  return proposals.map(({ id, kind, label, bins, os, commands, sha256, isChosen, problem }) => ({
-    ...{ id, kind, bins: [...bins], os: [...os], commands: commands.map((words) => [...words]) },
-    ...(label !== undefined && { label }),
-    ...(commands.length > 0 && { command: commandLine({ commands, ...(sha256 !== undefined && { sha256 }) }) }),
-    ...(sha256 !== undefined && { sha256 }),
+export function installData(proposals: readonly InstallProposal[]) {
+  return proposals.map(({ isChosen, ...proposal }) => ({
+    ...proposal,
+    command: proposal.commands.length > 0 ? commandLine(proposal) : undefined,
     chosen: isChosen,
-    ...(problem !== undefined && { problem }),
   }))
 }
 
@@ -65,24 +65,15 @@ export function commandLine({ commands, sha256 }: Pick<InstallProposal, 'command
 const UNTRUSTED = 'its source is untrusted'
 
 /** The chosen ones first, with the exact command; then the others, then why some are no choice. */
-export function printInstalls(
-  proposals: readonly InstallProposal[],
-  { terminal, indent }: { readonly terminal: Terminal; readonly indent: string },
-): void {
+export function printInstalls(proposals: readonly InstallProposal[], terminal: Terminal, indent: string): void {
   const [first] = proposals
   if (first?.problem === UNTRUSTED) {
-    terminal.line(
-      `${indent}${terminal.paint('dim', 'what it proposes to install is not shown, because its source is untrusted')}`,
-    )
-    return
+    const text = 'what it proposes to install is not shown, because its source is untrusted'
+    return terminal.line(`${indent}${terminal.paint('dim', text)}`)
   }
+  const order = ({ isChosen, problem }: InstallProposal): number => (isChosen ? 0 : 1) + (problem === undefined ? 0 : 2)
   for (const proposal of proposals.toSorted((a, b) => order(a) - order(b)))
     terminal.line(`${indent}${describe(proposal, terminal)}`)
-}
-
-function order({ isChosen, problem }: InstallProposal): number {
-  if (isChosen) return 0
-  return problem === undefined ? 1 : 2
 }
 
 function describe(proposal: InstallProposal, terminal: Terminal): string {

@@ -1,8 +1,9 @@
-import { errorOf } from '../failure.ts'
-import { everyCopy } from '../../../skills/catalog/index.ts'
-import { nearest, type NexusError, toSafeLine } from '../../../kernel/index.ts'
+import { callError, errorOf } from '../failure.ts'
+import { copiesOf, everyCopy } from '../../../skills/catalog/index.ts'
+import { type Failed, nearest, type NexusError, toSafeLine } from '../../../kernel/index.ts'
 import { type Invocation, commandHint } from '../command.ts'
 import { diagnoseHere, type Seen } from './facts.ts'
+import { heldText, reasonsText } from './skills.ts'
 
 const MAX_LISTED = 20
 
@@ -23,7 +24,7 @@ export async function notFound(name: string, seen: Seen, invocation: Invocation)
     const fix = commandHint(`Did you mean '${toSafeLine(near)}'? Run:`, line, invocation)
     return errorOf('SKILL_NOT_FOUND', message, fix)
   }
-  const { findings } = await diagnoseHere(name, seen, { invocation })
+  const { findings } = await diagnoseHere(name, seen, invocation)
   const [first] = findings
   if (findings.length !== 1 || !first || first.code === 'not-found') {
     const fix = commandHint('To see where Nexus looked, run:', ['skills', 'why', name], invocation)
@@ -32,4 +33,19 @@ export async function notFound(name: string, seen: Seen, invocation: Invocation)
   const next = { fix: first.fix, ...(first.proposal && { proposal: first.proposal }) }
   const file = first.path === undefined ? '' : ` (${invocation.terminal.shortPath(first.path)})`
   return errorOf('SKILL_NOT_FOUND', `There is no skill '${toSafeLine(name)}'. ${first.message}${file}`, next)
+}
+
+/** The error behind a load that failed. For a model a held skill does not exist; a person gets every reason. */
+export async function notLoaded(
+  outcome: Failed,
+  name: string,
+  seen: Seen,
+  invocation: Invocation,
+): Promise<NexusError> {
+  const why = (asked: string) => commandHint('To see why, run:', ['skills', 'why', asked], invocation)
+  if (outcome.code !== 'NOT_FOUND') return callError(outcome, outcome.code === 'PERMISSION_DENIED' ? {} : why(name))
+  const [held] = copiesOf(seen.catalog, name).held
+  if (!held) return notFound(name, seen, invocation)
+  const shown = held.skill.name
+  return errorOf('SKILL_HELD', heldText(shown, reasonsText(held.reasons)), why(shown))
 }

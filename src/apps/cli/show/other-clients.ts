@@ -56,7 +56,6 @@ export function printSkillsAbove(seen: Searched, { terminal, environment }: Invo
   )
 }
 
-/** What was searched, from which workspace. */
 type Searched = Pick<Inspection, 'sources'> & { readonly workspace: Pick<Inspection['workspace'], 'directory'> }
 
 /** The nearest directory above the workspace with a folder of skills; undefined when the workspace has skills of its own. */
@@ -85,7 +84,8 @@ function containsSkills(path: string): boolean {
   }
 }
 
-function realOf(path: string): string {
+/** The path itself where nothing is. */
+export function realOf(path: string): string {
   try {
     return realpathSync.native(path)
   } catch {

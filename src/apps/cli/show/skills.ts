@@ -77,7 +77,7 @@ export function reasonsText(reasons: readonly HeldReason[]): string {
   return reasons.map(({ text }) => toSafeLine(text)).join('; ')
 }
 
-/** What is not offered, by name, and the command that gives the reasons. */
+/** Names the skills that are not offered, and the command that gives the reasons. */
 export function printHint(catalog: Catalog, invocation: Invocation): void {
   const { skills, held, shadowed, invalid } = catalog
   const { terminal } = invocation
@@ -97,7 +97,7 @@ export function printHint(catalog: Catalog, invocation: Invocation): void {
   terminal.note(terminal.paintNote('dim', [...lines, `For the reasons: ${reasons}`].join('\n')))
 }
 
-/** What was found beside the skills and keeps some from being found. Two copies of a name are listed as skills already. */
+/** Findings that keep skills from being found. Two copies of a name are listed as skills already. */
 export function besideSkills({ diagnostics }: Catalog): Catalog['diagnostics'] {
   return diagnostics.filter(({ code, severity }) => severity !== 'info' && code !== 'duplicate-name')
 }
@@ -150,7 +150,6 @@ export function looseIn(catalog: Catalog): readonly Diagnostic[] {
   return catalog.diagnostics.filter((diagnostic) => !ofSkills.has(diagnostic) && diagnostic.severity !== 'info')
 }
 
-/** What `skills list --json` says. */
 export function listData(catalog: Catalog, all: boolean): JsonValue {
   const { skills, held, shadowed, invalid } = catalog
   const others = {

@@ -8,12 +8,12 @@ import {
   toSafeLine,
   toSafeText,
 } from '../../../kernel/index.ts'
+import { many } from '../failure.ts'
 import { createProgress } from '../interactive/progress.ts'
 import { fixText, type Terminal } from '../terminal.ts'
 import type { ShowPaths } from './skill-paths.ts'
 import { formatTable, shorten, widthOf } from './columns.ts'
 import { createLineBuffer, type LineBuffer } from './lines.ts'
-import { notesOf } from './notes.ts'
 
 /** Where the model's words and the notes about tools go. */
 export interface TurnDisplay {
@@ -73,11 +73,7 @@ export function createTurnDisplay(
         case 'tool-result':
           live.end(event.callId)
           progress.begin('waiting for the model')
-          for (const line of resultLines(event, {
-            terminal,
-            isDenied: denied.delete(event.callId),
-            wasAsked: asked.delete(event.callId),
-          }))
+          for (const line of resultLines(event, terminal, denied.delete(event.callId), asked.delete(event.callId)))
             note(showPaths(line))
           return
         case 'notice':
@@ -113,7 +109,9 @@ export function answerHint(approvalId: string, terminal: Terminal): string {
 /** A result, its notes and its fix. That of a denied call was shown with the decision. */
 function resultLines(
   { outcome, durationMs }: Extract<AgentEvent, { type: 'tool-result' }>,
-  { terminal, isDenied, wasAsked }: { terminal: Terminal; isDenied: boolean; wasAsked: boolean },
+  terminal: Terminal,
+  isDenied: boolean,
+  wasAsked: boolean,
 ): readonly string[] {
   const { paint } = terminal
   const fix = outcome.type === 'failed' && !(isDenied && wasAsked) ? outcome.fix : undefined
@@ -128,7 +126,6 @@ function resultLines(
 const MOST_LIVE_LINES = 200
 const MOST_LIVE_CHARS = 20_000
 
-/** What of one call was shown, and what was not. */
 interface LiveCall {
   readonly buffers: Partial<Record<'stdout' | 'stderr', LineBuffer>>
   lines: number
@@ -178,50 +175,41 @@ export function formatTrace(
   terminal: Terminal,
   titleOf: (entry: LedgerEntry, index: number) => string = (_, index) => String(index + 1),
 ): string {
-  const table = formatTable(entries.map((entry, index) => traceRow(entry, { title: titleOf(entry, index), terminal })))
+  const table = formatTable(entries.map((entry, index) => traceRow(entry, titleOf(entry, index), terminal)))
   if (table.split('\n').every((line) => widthOf(line) <= terminal.columns - TRACE_INDENT)) return table
   return entries
     .map((entry, index) => {
       const maxCells = Math.max(12, terminal.columns - NARROW_REST)
-      const [number = '', tool = '', args = '', ...rest] = traceRow(entry, {
-        title: titleOf(entry, index),
-        terminal,
-        maxCells,
-      })
+      const [number = '', tool = '', args = '', ...rest] = traceRow(entry, titleOf(entry, index), terminal, maxCells)
       const room = Math.max(20, terminal.columns - TRACE_INDENT - widthOf(`${number}  `))
       return `${number}  ${shorten(`${tool}  ${args}`, room)}\n   ${rest.filter((cell) => cell !== '').join('  ')}`
     })
     .join('\n')
 }
 
-function traceRow(
-  { call, decision, outcome, state, openedAt, closedAt }: LedgerEntry,
-  { title, terminal, maxCells = 60 }: { title: string; terminal: Terminal; maxCells?: number },
-): string[] {
+function traceRow(entry: LedgerEntry, title: string, terminal: Terminal, maxCells = 60): string[] {
+  const { call, decision, openedAt, closedAt } = entry
   return [
     terminal.paint('dim', title),
     toSafeLine(call.tool),
     shorten(describeArguments(call.arguments), 60),
     describeDecision(decision, maxCells),
-    traceResult({ decision, state, ...(outcome && { outcome }) }, terminal, maxCells),
+    traceResult(entry, terminal, maxCells),
     closedAt === undefined ? '' : terminal.paint('dim', `${closedAt - openedAt} ms`),
   ]
 }
 
 /** The outcome, without the reason of a denial that the decision gives already. */
-function traceResult(
-  { decision, outcome, state }: Pick<LedgerEntry, 'decision' | 'outcome' | 'state'>,
-  terminal: Terminal,
-  maxCells: number,
-): string {
+function traceResult({ decision, outcome, state }: LedgerEntry, terminal: Terminal, maxCells: number): string {
   if (decision.type === 'deny') return terminal.paint('red', '✗ not run')
   if (!outcome) return terminal.paint('yellow', state)
-  return `${describeOutcome(outcome, terminal, maxCells)}${noteCount(outcome)}`
+  const { length } = notesOf(outcome)
+  return `${describeOutcome(outcome, terminal, maxCells)}${length === 0 ? '' : `, ${many(length, 'note')}`}`
 }
 
 /** Cells of the second line of a call besides the summary: indent, an ordinary decision, mark and time. */
 const NARROW_REST = 42
-/** Of the demo, which indents the table. */
+/** The demo indents the table. */
 const TRACE_INDENT = 2
 
 function describeDecision(decision: Decision, maxCells = MOST_NOTE_CELLS): string {
@@ -264,16 +252,17 @@ export function exitText(exitCode: number): string {
   return `exit code ${exitCode}${signal === undefined ? '' : ` (${signal})`}`
 }
 
-/** What happened to a command, such as a file that was not taken back; in full, because the next step is at the end. */
+/** In full, because the next step is at the end. */
 function shownNotes(outcome: Outcome): readonly string[] {
   const list = notesOf(outcome)
   const shown = list.slice(0, MOST_NOTES).map((text) => shorten(toSafeLine(text), MOST_NOTE_CELLS))
   return list.length > MOST_NOTES ? [...shown, `${list.length - MOST_NOTES} more`] : shown
 }
 
-function noteCount(outcome: Outcome): string {
-  const { length } = notesOf(outcome)
-  return length === 0 ? '' : `, ${length} ${length === 1 ? 'note' : 'notes'}`
+/** Notes of the sandbox about a command, such as a changed file that was not taken back. */
+export function notesOf({ data }: Pick<Outcome, 'data'>): readonly string[] {
+  const notes = data?.['notes']
+  return Array.isArray(notes) ? notes.map(String) : []
 }
 
 const MOST_NOTES = 5

@@ -13,7 +13,7 @@ import {
 import { packageRoot } from '../../../../local/index.ts'
 import { type Answer, argument, type Invocation, stringFlag } from '../../command.ts'
 
-/** What our own tools accept: ASCII, so that the name works in every client, URL and file system. Source: decisions, "names". */
+/** ASCII, so that the name works in every client, URL and file system. Source: decisions, "names". */
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 const MAX_NAME_CHARS = 64
 /** Names that Windows keeps for devices. */

@@ -1,21 +1,20 @@
 import { fstatSync } from 'node:fs'
-import { type JsonValue, newId, type Outcome, quotedWord, toSafeLine, commandFix } from '../../../../kernel/index.ts'
+import { type JsonObject, newId, type Outcome, quotedWord, toSafeLine, commandFix } from '../../../../kernel/index.ts'
 import type { Local } from '../../../../local/index.ts'
 import { type Answer, type Invocation, stringFlag } from '../../command.ts'
 import { callError, errorMember, printFailure, toFailure, errorOf } from '../../failure.ts'
 import { createProgress } from '../../interactive/progress.ts'
 import type { WriteFailure } from '../../output.ts'
-import { agentFlag, findings, openFor, diagnosticsOf, warnUnconfined } from '../../open.ts'
+import { agentFlag, openFor, diagnosticsOf, warnUnconfined } from '../../open.ts'
 import { noteDenials } from '../../show/denials.ts'
 import { seenIn } from '../../show/facts.ts'
-import { notesOf } from '../../show/notes.ts'
-import { exitText, answerHint } from '../../show/turn.ts'
+import { exitText, answerHint, notesOf } from '../../show/turn.ts'
 import { pathsOfSkills, type ShowPaths, showPathsLive } from '../../show/skill-paths.ts'
-import { notLoaded } from '../../show/not-loaded.ts'
+import { notLoaded } from '../../show/not-found.ts'
 
 /** Bytes of each stream in `--json`; of the rest only the number is given. */
 const JSON_MAX_BYTES = 8 * 1024 * 1024
-/** As of a command whose reader went away: 128 + SIGPIPE. */
+/** The exit code of a command whose reader went away: 128 + SIGPIPE. */
 const READER_GONE = 141
 
 /** `nexus skills run <name> -- <command…>`: the command's output passes through; its exit code is ours. */
@@ -27,13 +26,7 @@ export async function runSkill(invocation: Invocation): Promise<Answer> {
       'Nothing was run: nexus skills run needs the name of a skill and, after --, a command.',
       commandFix(
         'For example:',
-        'skills',
-        'run',
-        'csv-report',
-        '--',
-        'node',
-        '{baseDir}/scripts/report.mjs',
-        'data.csv',
+        ...['skills', 'run', 'csv-report', '--', 'node', '{baseDir}/scripts/report.mjs', 'data.csv'],
       ),
     )
   }
@@ -42,39 +35,28 @@ export async function runSkill(invocation: Invocation): Promise<Answer> {
   warnUnconfined(local, invocation)
   // One session for both calls: findings about the command go by the skills loaded in it.
   const agent = local.runtime.openAgent({ id: agentFlag(invocation), sessionId: newId() })
-  const baseDir = await baseDirOf(agent, { name, local, invocation })
+  const baseDir = await baseDirOf(agent, name, local, invocation)
   const showPaths = pathsOfSkills(local, agentFlag(invocation), invocation.terminal)
-  const args = { command: toCommand(invocation.rest, baseDir), skill_name: name }
-  const ran = await execute(agent, invocation, {
-    args: timeoutSec === undefined ? args : { ...args, timeout_sec: timeoutSec },
-    showPaths,
-  })
-  return await report({ ...ran, showPaths }, local, invocation)
+  const command = { command: toCommand(invocation.rest, baseDir), skill_name: name }
+  const args = timeoutSec === undefined ? command : { ...command, timeout_sec: timeoutSec }
+  const ran = await execute(agent, args, showPaths, invocation)
+  return await report(ran, showPaths, local, invocation)
 }
 
 type Agent = ReturnType<Local['runtime']['openAgent']>
 
-interface Streams {
-  readonly stdout: string[]
-  readonly stderr: string[]
-}
-
 interface Ran {
   readonly judged: Awaited<ReturnType<Agent['call']>>
-  /** What came, with `--json`; else it has been printed. */
-  readonly streams: Streams
+  /** The whole output with `--json`; else it has been printed. */
+  readonly streams: Readonly<Record<'stdout' | 'stderr', string[]>>
 }
 
 /** Everything that comes passes through, however much it is; memory stays flat since the command waits for our output. */
-async function execute(
-  agent: Agent,
-  invocation: Invocation,
-  { args, showPaths }: { readonly args: { [name: string]: JsonValue }; readonly showPaths: ShowPaths },
-): Promise<Ran> {
+async function execute(agent: Agent, args: JsonObject, showPaths: ShowPaths, invocation: Invocation): Promise<Ran> {
   const { terminal, signal } = invocation
   const stderr = showPathsLive(showPaths, terminal.writeNote)
   const json = invocation.flags['json'] === true
-  const streams: Streams = { stdout: [], stderr: [] }
+  const streams: Ran['streams'] = { stdout: [], stderr: [] }
   const progress = createProgress(terminal)
   progress.begin('starting the command')
   try {
@@ -115,7 +97,8 @@ function hasInput(): boolean {
 }
 
 async function report(
-  { judged, streams, showPaths }: Ran & { readonly showPaths: ShowPaths },
+  { judged, streams }: Ran,
+  showPaths: ShowPaths,
   local: Local,
   invocation: Invocation,
 ): Promise<Answer> {
@@ -123,49 +106,41 @@ async function report(
   const { terminal, signal } = invocation
   for (const note of notesOf(outcome)) terminal.note(`note: ${toSafeLine(showPaths(note))}`)
   for (const note of silence(outcome)) terminal.note(`note: ${note}`)
-  if (terminal.outputEnd.aborted && !signal.aborted)
-    return { exit: endOfOutput(terminal.outputEnd.reason as WriteFailure) }
-  const failure = failureOf(outcome, invocation)
+  if (terminal.outputFailure && !signal.aborted) return { exit: exitOfEnd(terminal.outputFailure) }
+  const failure = outcome.type === 'failed' ? toFailure(callError(outcome), signal) : undefined
   const exit = failure ? printFailure(failure, terminal) : Number(outcome.data?.['exit_code'] ?? 0)
   await noteDenials([judged.entry], local, invocation)
   return {
     data: outcome.data?.['exit_code'] === undefined ? null : toData(outcome, streams),
-    diagnostics: findings(diagnosticsOf(local)),
+    diagnostics: diagnosticsOf(local),
     exit,
     error: failure && errorMember(failure),
   }
 }
 
-/** What a person does not see: an end without a word, and input that the command did not get. */
-function silence({ data = {}, stats = {} }: Outcome): readonly string[] {
-  const { exit_code: exitCode } = data
-  const isSilent = Number(stats['stdout_bytes'] ?? 0) + Number(stats['stderr_bytes'] ?? 0) === 0
-  return [
-    ...(typeof exitCode === 'number' && exitCode !== 0 && isSilent
-      ? [
-          `The command ended with ${exitText(exitCode)} and wrote nothing. Commands have no standard input: one that reads it gets nothing.`,
-        ]
-      : []),
-    ...(hasInput()
-      ? [
-          'The command did not get your standard input. Save it to a file of the workspace, and have the command read that file.',
-        ]
-      : []),
-  ]
-}
-
-function failureOf(outcome: Outcome, invocation: Invocation): ReturnType<typeof toFailure> | undefined {
-  if (outcome.type !== 'failed') return undefined
-  return toFailure(callError(outcome), invocation.signal)
-}
-
 /** `main` prints the reason when the program ends. */
-function endOfOutput({ why }: WriteFailure): number {
+function exitOfEnd({ why }: WriteFailure): number {
   return why === 'gone' ? READER_GONE : 1
 }
 
+/** A person does not see an end without a word, nor that the command did not get their input. */
+function silence({ data = {}, stats = {} }: Outcome): readonly string[] {
+  const { exit_code: exitCode } = data
+  const isSilent = Number(stats['stdout_bytes'] ?? 0) + Number(stats['stderr_bytes'] ?? 0) === 0
+  const notes: string[] = []
+  if (typeof exitCode === 'number' && exitCode !== 0 && isSilent)
+    notes.push(
+      `The command ended with ${exitText(exitCode)} and wrote nothing. Commands have no standard input: one that reads it gets nothing.`,
+    )
+  if (hasInput())
+    notes.push(
+      'The command did not get your standard input. Save it to a file of the workspace, and have the command read that file.',
+    )
+  return notes
+}
+
 /** The streams whole up to the limit, not the shortened ones that a model gets. */
-function toData({ data = {}, stats = {} }: Outcome, streams: Streams): JsonValue {
+function toData({ data = {}, stats = {} }: Outcome, streams: Ran['streams']): JsonObject {
   const isCut = (name: 'stdout_bytes' | 'stderr_bytes'): boolean => Number(stats[name] ?? 0) > JSON_MAX_BYTES
   return {
     exit_code: Number(data['exit_code']),
@@ -181,17 +156,14 @@ function toData({ data = {}, stats = {} }: Outcome, streams: Streams): JsonValue
 }
 
 /** Loads the skill through the pipeline, so that trust, policy and ledger see it, and returns where its files are. */
-async function baseDirOf(
-  agent: Agent,
-  { name, local, invocation }: { readonly name: string; readonly local: Local; readonly invocation: Invocation },
-): Promise<string> {
+async function baseDirOf(agent: Agent, name: string, local: Local, invocation: Invocation): Promise<string> {
   const { outcome, entry } = await agent.call(
     { tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli' },
     { signal: invocation.signal },
   )
   if (outcome.type !== 'failed') return String(outcome.data['base_dir'])
   await noteDenials([entry], local, invocation)
-  throw await notLoaded(outcome, { name, seen: seenIn(local, invocation), invocation })
+  throw await notLoaded(outcome, name, seenIn(local, invocation), invocation)
 }
 
 /** One word is a command line; several are words, quoted so that the shell sees them as given. */

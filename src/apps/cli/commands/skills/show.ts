@@ -1,6 +1,6 @@
 import { errorOf } from '../../failure.ts'
 import { everyCopy } from '../../../../skills/catalog/index.ts'
-import { type CopyDiagnosis, diagnoseCopy, FINE } from '../../../../skills/diagnose/index.ts'
+import { FINE } from '../../../../skills/diagnose/index.ts'
 import { type Skill, toSafeLine, toSafeText } from '../../../../kernel/index.ts'
 import { currentRevision } from '../../../../skills/load/index.ts'
 import { fileDigest } from '../../../../skills/sources/index.ts'
@@ -9,12 +9,10 @@ import { withInspection } from '../../inspect.ts'
 import { agentFlag, openFor } from '../../open.ts'
 import { formatTable } from '../../show/columns.ts'
 import { copiesMeant, factsAbout, type Seen, seenIn } from '../../show/facts.ts'
-import { findingsData, formatFinding, withCommands } from '../../show/findings.ts'
-import { installData, installGround, installsOf, printInstalls } from '../../show/install.ts'
-import { notFound } from '../../show/not-found.ts'
-import { notLoaded } from '../../show/not-loaded.ts'
-import { skillData } from '../../show/skills.ts'
-import { printVariables, variablesData, variablesIn } from '../../show/variables.ts'
+import { formatFinding } from '../../show/findings.ts'
+import { installsOf, printInstalls } from '../../show/install.ts'
+import { notFound, notLoaded } from '../../show/not-found.ts'
+import { copyData, copyDescriber, type DescribedCopy, printVariables } from '../../show/copy.ts'
 
 /** `nexus skills show <name>`. Throws SKILL_NOT_FOUND and SKILL_INVALID. */
 export async function showSkill(invocation: Invocation): Promise<Answer> {
@@ -24,7 +22,7 @@ export async function showSkill(invocation: Invocation): Promise<Answer> {
     const seen = { ...inspection, catalog }
     const skill = await skillMeant(name, seen, invocation)
     const shown = await readShown(skill, seen, invocation)
-    const content = flags['content'] === true ? await load(shown.copy.address, invocation) : undefined
+    const content = flags['content'] === true ? await load(shown.address, invocation) : undefined
     return {
       data: { ...shownData(shown), content },
       diagnostics: [...inspection.diagnostics, ...skill.diagnostics],
@@ -54,62 +52,40 @@ async function skillMeant(name: string, seen: Seen, invocation: Invocation): Pro
   throw await notFound(name, seen, invocation)
 }
 
-interface Shown {
-  readonly skill: Skill
-  readonly copy: CopyDiagnosis
+interface Shown extends DescribedCopy {
   /** Undefined when its SKILL.md cannot be read any more. */
   readonly sha256: string | undefined
   /** The revision of all its files. */
   readonly treeDigest: string | undefined
-  readonly variables: Parameters<typeof printVariables>[0]
-  readonly installs: Parameters<typeof printInstalls>[0]
 }
 
 async function readShown(skill: Skill, seen: Seen, invocation: Invocation): Promise<Shown> {
-  const facts = await factsAbout([skill], seen, { invocation, isQuick: true })
-  const copy = diagnoseCopy(skill, facts)
+  const facts = await factsAbout([skill], seen, invocation, true)
   return {
-    skill,
-    copy: { ...copy, findings: copy.findings.map((found) => withCommands(found, invocation)) },
+    ...copyDescriber(facts, seen, invocation, installsOf)(skill),
     sha256: await fileDigest(skill),
     treeDigest: await currentRevision(skill, invocation.signal),
-    variables: variablesIn(seen)(skill),
-    installs: installsOf(skill, installGround(seen, invocation)),
   }
 }
 
-function shownData({ skill, copy, sha256, treeDigest, variables, installs }: Shown) {
-  const { address, verdict, winner, findings } = copy
-  const { description, license, compatibility, metadata, allowedTools } = skill
-  return {
-    ...skillData(skill, address),
-    sha256,
-    treeDigest,
-    verdict,
-    winner,
-    findings: findingsData(findings),
-    description,
-    license,
-    compatibility,
-    metadata,
-    allowedTools,
-    ...(installs.length > 0 && { install: installData(installs) }),
-    ...(variables.length > 0 && { variables: variablesData(variables) }),
-  }
+function shownData(shown: Shown) {
+  const { sha256, treeDigest } = shown
+  const { description, license, compatibility, metadata, allowedTools } = shown.skill
+  return { ...copyData(shown), sha256, treeDigest, description, license, compatibility, metadata, allowedTools }
 }
 
 function printShown(
-  { skill, copy, sha256 = '', treeDigest = '', variables, installs }: Shown,
+  { skill, address, verdict, findings, sha256 = '', treeDigest = '', variables, installs }: Shown,
   { terminal }: Invocation,
 ): void {
   const { shortPath } = terminal
   const { metadata, origin } = skill
   const emoji = metadata.emoji === undefined ? '' : `${metadata.emoji} `
-  terminal.line(`${emoji}${terminal.paint('bold', toSafeLine(skill.name))}  ${copy.verdict}`)
-  for (const found of copy.findings) if (!FINE.has(found.code)) terminal.line(formatFinding(found, terminal, '  '))
+  terminal.line(`${emoji}${terminal.paint('bold', toSafeLine(skill.name))}  ${verdict}`)
+  for (const found of findings) if (!FINE.has(found.code)) terminal.line(formatFinding(found, terminal, '  '))
   terminal.line(`\n${toSafeLine(skill.description)}\n`)
   const rows: readonly (readonly [string, string])[] = [
-    ['address', copy.address],
+    ['address', address],
     ['file', shortPath(skill.file)],
     ['source', `${origin.tier}${origin.trusted ? '' : ', untrusted'}`],
     ['license', skill.license ?? ''],
@@ -128,8 +104,8 @@ function printShown(
     formatTable(rows.filter(([, value]) => value !== '').map(([label, value]) => [label, toSafeLine(value)])),
   )
   if (variables.length + installs.length > 0) terminal.line('')
-  printVariables(variables, { terminal, all: true })
-  if (installs.length > 0) printInstalls(installs, { terminal, indent: '' })
+  printVariables(variables, terminal, true)
+  printInstalls(installs, terminal, '')
 }
 
 /** The instructions as the model would get them: for them there must be a runtime. */
@@ -139,5 +115,5 @@ async function load(name: string, invocation: Invocation): Promise<string> {
     .openAgent({ id: agentFlag(invocation) })
     .call({ tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli' }, { signal: invocation.signal })
   if (outcome.type !== 'failed') return outcome.text
-  throw await notLoaded(outcome, { name, seen: seenIn(local, invocation), invocation })
+  throw await notLoaded(outcome, name, seenIn(local, invocation), invocation)
 }

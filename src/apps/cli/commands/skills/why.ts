@@ -43,7 +43,7 @@ async function explain(name: string, local: Local, invocation: Invocation): Prom
     canLoad,
     ...(await knownToSession(catalog, invocation)),
   }
-  const diagnosis = await diagnoseHere(name, seenIn(local, invocation), { invocation, known })
+  const diagnosis = await diagnoseHere(name, seenIn(local, invocation), invocation, known)
   return diagnosis.verdict === 'held' ? withInstalls(diagnosis, local, invocation) : diagnosis
 }
 
@@ -75,7 +75,7 @@ function withInstalls(diagnosis: Diagnosis, { runtime, loaded }: Local, invocati
   return { ...diagnosis, findings: [...diagnosis.findings, ...found] }
 }
 
-/** What the session of `--session` was offered when its last turn began, and what it loaded. */
+/** The offer to the session of `--session` when its last turn began, and the skills that it loaded. */
 async function knownToSession(catalog: Catalog, invocation: Invocation): Promise<Pick<Facts, 'snapshot' | 'loaded'>> {
   const id = stringFlag(invocation, 'session')
   if (id === undefined) return {}
