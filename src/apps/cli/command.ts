@@ -33,7 +33,6 @@ export interface OptionSpec {
   readonly multiple?: boolean
   /** Word shown for the value in help, such as `DIR`. */
   readonly value?: string
-  /** The only words that it takes. */
   readonly choices?: readonly string[]
   readonly names?: Names
   readonly help: string
@@ -64,9 +63,7 @@ export interface Command {
   readonly summary: string
   /** Arguments as shown in help, such as `<name> [-- command…]`. */
   readonly usage?: string
-  /** The only words that its argument may be. */
   readonly choices?: readonly string[]
-  /** The kind of names that its argument takes. */
   readonly names?: Names
   readonly options?: Readonly<Record<string, OptionSpec>>
   readonly examples: readonly string[]
@@ -79,7 +76,6 @@ export interface Command {
 export interface Answer extends EnvelopeParts {
   /** JSON. Default null. */
   readonly data?: unknown
-  /** Prints it for people. */
   readonly show?: () => void | Promise<void>
 }
 
@@ -95,19 +91,16 @@ export function argument(
   throw argumentMissing(command, what, example)
 }
 
-/** The error for a command line without it. */
 export function argumentMissing(command: string, what: string, example: readonly string[]): NexusError {
   const fix = commandFix('For example:', ...command.split(' '), ...example)
   return errorOf('INVALID_ARGUMENT', `nexus ${command} needs ${what}.`, fix)
 }
 
-/** The string value of a flag, or undefined. */
 export function stringFlag(invocation: Invocation, name: string): string | undefined {
   const value = invocation.flags[name]
   return typeof value === 'string' ? value : undefined
 }
 
-/** All values of a flag that may be repeated. */
 export function listFlag(invocation: Invocation, name: string): readonly string[] {
   const value = invocation.flags[name]
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : []
@@ -162,7 +155,6 @@ export function whereArgs(args: readonly string[], { flags }: Pick<Invocation, '
   return [group, name, ...options, ...(flags['trust'] === true ? ['--trust'] : []), ...rest]
 }
 
-/** A fix that ends with such a command. */
 export function commandHint(lead: string, args: readonly string[], invocation: Invocation): Exclude<Fix, string> {
   return commandFix(lead, ...whereArgs(args, invocation).map(toSafeLine))
 }

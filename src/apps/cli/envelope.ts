@@ -22,7 +22,6 @@ export interface EnvelopeParts {
   readonly exit?: number
 }
 
-/** The exit code of a command. */
 export function exitOf({ exit, error, diagnostics = [] }: EnvelopeParts): number {
   return exit ?? (error !== undefined || hasErrors(diagnostics) ? 1 : 0)
 }
@@ -42,7 +41,6 @@ export function findingData({ proposal, ...found }: Omit<Diagnostic, 'path'> & {
   return { ...found, ...commandData(proposal) } as unknown as JsonObject
 }
 
-/** The words of an error for JSON. */
 export function memberOf(code: string, { message, fix, proposal }: Omit<ErrorMember, 'code'> & Proposing): ErrorMember {
   return { code, message, fix, ...commandData(proposal) }
 }

@@ -15,17 +15,14 @@ import { fixText, type Terminal } from './terminal.ts'
 /** A complete next step: a text, or one that ends with a command. */
 export type Fix = string | Partial<ReturnType<typeof commandFix>>
 
-/** An error in the words of the command line. */
 export function errorOf(code: ErrorCode, message: string, fix?: Fix, cause?: unknown): NexusError {
   return new NexusError(code, message, { ...(typeof fix === 'string' ? { fix } : fix), cause })
 }
 
-/** A number with its noun. */
 export function many(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
 }
 
-/** An error that ends the command, ready to be shown. */
 export interface Failure {
   readonly code: ErrorCode
   readonly message: string
@@ -61,7 +58,6 @@ export function printFailure(failure: Failure, terminal: Terminal): number {
   return CODES[code].exit
 }
 
-/** The part of a failure that goes into JSON. */
 export function errorMember({ code, message, fix, proposal, stack }: Failure): ErrorMember {
   const [first] = stack?.split('\n', 1) ?? []
   return memberOf(code, { message: first === undefined ? message : `${message} ${first}`, fix, proposal })

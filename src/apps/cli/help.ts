@@ -5,7 +5,6 @@ import type { Terminal } from './terminal.ts'
 
 type Screen = Pick<Terminal, 'paint' | 'columns' | 'commandLine'>
 
-/** The text of `nexus --help`. */
 export function overview(terminal: Screen): string {
   const { paint } = terminal
   return [
@@ -37,7 +36,6 @@ export function overview(terminal: Screen): string {
   ].join('\n')
 }
 
-/** The text of `nexus <command> --help`. */
 export function commandHelp(command: Command, terminal: Screen): string {
   const options = Object.entries(command.options ?? {}).map(([name, option]) => {
     const short = option.short === undefined ? '' : `-${option.short}, `
@@ -56,7 +54,6 @@ export function commandHelp(command: Command, terminal: Screen): string {
   ].join('\n')
 }
 
-/** The text of `nexus skills --help` and the like. */
 export function groupHelp(group: string, terminal: Screen): string {
   const { paint } = terminal
   const members = COMMANDS.filter((command) => command.name.startsWith(`${group} `))

@@ -22,7 +22,7 @@ export async function main(argv: readonly string[], version: string): Promise<nu
   try {
     code = await dispatch(argv, { version, terminal, environment, cancellation })
   } catch (error) {
-    code = reportError(error, { argv, terminal, signal: cancellation.used() })
+    code = reportError(error, argv, terminal, cancellation.used())
   } finally {
     cancellation.release()
   }
@@ -95,12 +95,8 @@ function workingDirectory(): string {
   try {
     return process.cwd()
   } catch (cause) {
-    throw errorOf(
-      'FILE_NOT_FOUND',
-      'The working directory was removed.',
-      'Change to a directory that exists: cd ~',
-      cause,
-    )
+    const fix = 'Change to a directory that exists: cd ~'
+    throw errorOf('FILE_NOT_FOUND', 'The working directory was removed.', fix, cause)
   }
 }
 
@@ -125,7 +121,9 @@ function showGroup(group: string, argv: readonly string[], terminal: Terminal): 
 /** Prints the message on stderr, and with `--json` the document on stdout. */
 function reportError(
   error: unknown,
-  { argv, terminal, signal }: { argv: readonly string[]; terminal: Terminal; signal: AbortSignal | undefined },
+  argv: readonly string[],
+  terminal: Terminal,
+  signal: AbortSignal | undefined,
 ): number {
   const failure = toFailure(error, signal)
   const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv

@@ -13,7 +13,6 @@ import { quoteCommand } from './show/lines.ts'
 import { TRUST_QUESTION, itemsText } from './show/consent.ts'
 import { formatDiagnostic, noteScreen, type Terminal } from './terminal.ts'
 
-/** How a command opens the runtime. */
 export interface OpenOptions extends Pick<LocalOptions, 'record' | 'readsUses' | 'trusted' | 'cwd' | 'prompt'> {
   /** The command runs skills: it asks, or stops, when the workspace holds untrusted ones. */
   readonly needsTrust?: boolean
@@ -64,7 +63,6 @@ export function findings(
   return [...ofConfig, ...found.filter((each) => each.severity === 'error' && !ofSkills.has(each))]
 }
 
-/** The same of an open runtime. */
 export function diagnosticsOf({ diagnostics, runtime }: Pick<Local, 'diagnostics' | 'runtime'>): readonly Diagnostic[] {
   return findings(diagnostics, runtime.diagnostics, runtime.openAgent().catalog())
 }
@@ -92,7 +90,6 @@ function toLocalOptions(invocation: Invocation, { cwd, needsTrust, ...options }:
   }
 }
 
-/** Where the flags of a command look for settings and skills. */
 export function places(invocation: Invocation) {
   const { cwd, environment, flags } = invocation
   return {
@@ -153,12 +150,9 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[], terminal: T
 /** `none` is never silent. */
 export function warnUnconfined(local: Pick<Local, 'sandbox'>, { terminal }: Invocation): void {
   if (local.sandbox.kind !== 'none') return
-  terminal.note(
-    terminal.paintNote(
-      'red',
-      'WARNING: sandbox none. Commands run as you, with your files and your network. Use it only for skills that you wrote.',
-    ),
-  )
+  const text =
+    'WARNING: sandbox none. Commands run as you, with your files and your network. Use it only for skills that you wrote.'
+  terminal.note(terminal.paintNote('red', text))
 }
 
 /** The agent that `--agent` names; the runtime throws INVALID_ARGUMENT when there is none of that name. */

@@ -5,7 +5,6 @@ export interface WriteFailure {
   readonly why: 'gone' | { readonly message: string }
 }
 
-/** One of the two outputs of the process. */
 export interface Output {
   /** Writes all of it, in order. After a failure it writes nothing more and never throws. */
   write(data: string | Uint8Array): void

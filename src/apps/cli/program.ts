@@ -1,12 +1,10 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
 
-/** Where and how this process was started. */
 export interface Start {
   /** The script that Node runs. */
   readonly script: string
   readonly cwd: string
-  /** The variable PATH. */
   readonly path: string
 }
 

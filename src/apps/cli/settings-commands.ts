@@ -1,12 +1,15 @@
 import type { Command } from './command.ts'
 import { flag, JSON_OPTION, option, WHERE } from './options.ts'
 
+const CONFIG = { config: WHERE.config, ...JSON_OPTION }
+const TRUSTED = { config: WHERE.config, trust: WHERE.trust, ...JSON_OPTION }
+
 /** The commands about settings, policy and trust, in the order of `nexus --help`. */
 export const SETTINGS_COMMANDS: readonly Command[] = [
   {
     name: 'config check',
     summary: 'check nexus.yaml: every error with its line and fix',
-    options: { config: WHERE.config, ...JSON_OPTION },
+    options: CONFIG,
     examples: ['nexus config check', 'nexus config check --config ./nexus.yaml'],
     load: async () => (await import('./commands/config.ts')).checkConfig,
   },
@@ -14,7 +17,7 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     name: 'config show',
     summary: 'the settings that apply, each with its file and line',
     usage: '[section]',
-    options: { config: WHERE.config, ...JSON_OPTION },
+    options: CONFIG,
     examples: ['nexus config show', 'nexus config show skills.prompt', "nexus config show --json | jq '.data.values'"],
     load: async () => (await import('./commands/config.ts')).showConfig,
   },
@@ -31,10 +34,8 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     usage: '<agent> <tool>',
     names: 'agents',
     options: {
-      config: WHERE.config,
-      trust: WHERE.trust,
+      ...TRUSTED,
       args: option('JSON', 'the arguments of the call, as JSON'),
-      ...JSON_OPTION,
     },
     examples: [
       'nexus policy explain main run_command',
@@ -46,14 +47,14 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     name: 'policy test',
     summary: 'check decisions against a table of expectations, such as in CI',
     usage: '<file>',
-    options: { config: WHERE.config, trust: WHERE.trust, ...JSON_OPTION },
+    options: TRUSTED,
     examples: ['nexus policy test policy-tests.yaml'],
     load: async () => (await import('./commands/policy.ts')).testPolicy,
   },
   {
     name: 'policy check',
     summary: 'check policies: names that refer to nothing, typos that make a deny void, lines that never decide',
-    options: { config: WHERE.config, ...JSON_OPTION },
+    options: CONFIG,
     examples: ['nexus policy check', 'nexus policy check --config ./nexus.yaml'],
     load: async () => (await import('./commands/policy-review.ts')).checkPolicies,
   },
@@ -63,10 +64,8 @@ export const SETTINGS_COMMANDS: readonly Command[] = [
     usage: '<agent> [other-agent]',
     names: 'agents',
     options: {
-      config: WHERE.config,
-      trust: WHERE.trust,
+      ...TRUSTED,
       against: option('FILE', 'the same agent with this nexus.yaml laid over the settings'),
-      ...JSON_OPTION,
     },
     examples: ['nexus policy diff main reviewer', 'nexus policy diff main --against ./next.yaml'],
     load: async () => (await import('./commands/policy-review.ts')).diffPolicies,

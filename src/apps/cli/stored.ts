@@ -6,7 +6,6 @@ import { errorOf } from './failure.ts'
 
 type Opened = Awaited<ReturnType<typeof openConfiguredStore>>
 
-/** The store that the settings choose, for a command that needs nothing else. */
 export async function openStored(invocation: Invocation): Promise<Opened & AsyncDisposable> {
   const opened = await openConfiguredStore(invocation)
   return { ...opened, [Symbol.asyncDispose]: () => opened.store.close() }

@@ -209,7 +209,6 @@ export const COMMANDS: readonly Command[] = [
   },
 ]
 
-/** The command that the first words name. */
 export function findCommand(argv: readonly string[]): Command | undefined {
   const two = argv.slice(0, 2).join(' ')
   return COMMANDS.find(({ name }) => name === two) ?? COMMANDS.find(({ name }) => name === argv[0])

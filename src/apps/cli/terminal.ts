@@ -8,13 +8,10 @@ export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 
 /** The command line's two streams: data on stdout, messages on stderr; no colour into pipes. */
 export interface Terminal {
-  /** Data, as it is. */
   write(data: string | Uint8Array): void
-  /** A line of data. */
   line(text?: string): void
   /** A line for people on stderr. */
   note(text: string): void
-  /** Text on stderr, as it is. */
   writeNote(text: string): void
   /** The same terminal with everything on stderr: stdout is for a document. */
   besideDocument(): Terminal
@@ -41,13 +38,10 @@ export interface Terminal {
   readonly isDumb: boolean
   /** Cells of a line on stdout; Infinity where no terminal limits them. */
   readonly columns: number
-  /** The same for stderr. */
   readonly noteColumns: number
-  /** Why stdout can take no more. */
   readonly outputFailure: WriteFailure | undefined
   /** Aborts when stdout can take no more; the reason is `WriteFailure`: the reader went away, or the disk is full. */
   readonly outputEnd: AbortSignal
-  /** Resolves when everything written has left the process. */
   drained(): Promise<void>
 }
 

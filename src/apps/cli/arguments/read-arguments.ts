@@ -61,15 +61,9 @@ function checkOption(command: Command, token: OptionToken): void {
   const option = Object.hasOwn(known, name) ? known[name] : undefined
   if (option === undefined) {
     const guess = rawName.startsWith('--') ? nearest(name, Object.keys(known)) : undefined
-    throw errorOf(
-      'INVALID_ARGUMENT',
-      `nexus ${words} has no option ${toSafeLine(rawName)}.`,
-      commandFix(
-        guess === undefined ? 'See its options:' : `Did you mean --${guess}? See its options:`,
-        ...words.split(' '),
-        '--help',
-      ),
-    )
+    const lead = guess === undefined ? 'See its options:' : `Did you mean --${guess}? See its options:`
+    const message = `nexus ${words} has no option ${toSafeLine(rawName)}.`
+    throw errorOf('INVALID_ARGUMENT', message, commandFix(lead, ...words.split(' '), '--help'))
   }
   if (option.type === 'string') checkValue(command, token, option.value)
   else if (value !== undefined)
@@ -83,11 +77,8 @@ function checkValue(command: Command, { name, value, inlineValue }: OptionToken,
   const about = `nexus ${command.name}:`
   if (isMissing) throw errorOf('INVALID_ARGUMENT', `${about} --${name} needs a value.`, `Write --${name} ${shown}.`)
   const given = toSafeLine(value)
-  throw errorOf(
-    'INVALID_ARGUMENT',
-    `${about} '${given}' after --${name} is read as another option, because it begins with '-'.`,
-    `If it is the value, write --${name}=${given}.`,
-  )
+  const message = `${about} '${given}' after --${name} is read as another option, because it begins with '-'.`
+  throw errorOf('INVALID_ARGUMENT', message, `If it is the value, write --${name}=${given}.`)
 }
 
 /** True when the word is an option of the command, long or short. */
@@ -116,11 +107,8 @@ function extraArgument({ name, options = {}, usage = '' }: Command, word: string
     )
   }
   const isFile = Object.hasOwn(options, 'config') && /\.ya?ml$/.test(word)
-  return errorOf(
-    'INVALID_ARGUMENT',
-    `nexus ${name} does not take the argument '${toSafeLine(word)}'.`,
-    isFile
-      ? commandFix('To read that file:', ...words, '--config', word)
-      : commandFix('Remove it, or see what the command takes:', ...words, '--help'),
-  )
+  const fix = isFile
+    ? commandFix('To read that file:', ...words, '--config', word)
+    : commandFix('Remove it, or see what the command takes:', ...words, '--help')
+  return errorOf('INVALID_ARGUMENT', `nexus ${name} does not take the argument '${toSafeLine(word)}'.`, fix)
 }

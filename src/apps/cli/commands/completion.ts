@@ -127,7 +127,6 @@ function splitValues(words: readonly string[]): readonly string[] {
   })
 }
 
-/** The words that continue the name of a command. */
 function nextWords(before: readonly string[], commands: readonly Command[]): readonly Offer[] {
   const typed = [...before, ''].join(' ')
   const next = new Map<string, string>()
@@ -138,7 +137,6 @@ function nextWords(before: readonly string[], commands: readonly Command[]): rea
   return [...next].map(([word, help]) => ({ word, help }))
 }
 
-/** The option that a word is, long or short. */
 function optionNamed(word: string | undefined, options: Readonly<Record<string, OptionSpec>>): OptionSpec | undefined {
   return Object.entries(options).find(([name, { short }]) => word === `--${name}` || word === `-${short}`)?.[1]
 }

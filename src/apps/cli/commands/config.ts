@@ -46,7 +46,7 @@ export async function showConfig(invocation: Invocation): Promise<Answer> {
   const loaded = await loadHere(invocation)
   const explained = await explainConfig(loaded)
   const { originOf } = explained
-  const { document } = sectionOf(explained, invocation.positionals[0])
+  const document = sectionOf(explained, invocation.positionals[0])
   const diagnostics = await allFindings(loaded, invocation)
   const values = settingsIn(document).map(({ keys, value }) => {
     const { path, line, column }: Origin = originOf(keys) ?? { path: 'default' }
@@ -79,11 +79,7 @@ async function allFindings(loaded: LoadedConfig, invocation: Invocation): Promis
   const all = [...loaded.diagnostics, ...(await findInSettings(loaded, invocation))]
   // Public values are quoted; a secret may be one of them by mistake.
   const redact = createRedactor(loaded.secrets)
-  return all.map((found) => ({
-    ...found,
-    message: redact(found.message),
-    ...(found.fix !== undefined && { fix: redact(found.fix) }),
-  }))
+  return all.map((found) => ({ ...found, message: redact(found.message), fix: found.fix && redact(found.fix) }))
 }
 
 /** Faults of settings that the schema allows. Skills are searched only when a setting names one. */
@@ -98,31 +94,29 @@ export async function findInSettings(loaded: LoadedConfig, invocation: Invocatio
   if (!namesSkills) return found
   const { cwd, environment, signal } = invocation
   const configPath = stringFlag(invocation, 'config')
-  const options = { cwd, environment, signal, tolerateConfigErrors: true }
-  const look = await inspectSkills({ ...options, ...(configPath !== undefined && { configPath }) })
+  const look = await inspectSkills({ cwd, environment, signal, configPath, tolerateConfigErrors: true })
   return [...found, ...(await findUnknownSkills(loaded, look.catalog()))]
 }
 
 /** The document with nothing in it but the part at a dotted path. Throws INVALID_ARGUMENT when there is none. */
-function sectionOf({ document, keysAt }: ExplainedConfig, path: string | undefined): { document: JsonObject } {
-  if (path === undefined) return { document }
+function sectionOf({ document, keysAt }: ExplainedConfig, path: string | undefined): JsonObject {
+  if (path === undefined) return document
   const keys = keysAt(path)
   if (keys === undefined) throw missingSection(document, path.split('.'))
   const part = keys.reduce<JsonValue>((holder, key) => (isJsonObject(holder) ? (holder[key] ?? null) : null), document)
-  return { document: keys.reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), part) as JsonObject }
+  return keys.reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), part) as JsonObject
 }
 
 function missingSection(document: JsonObject, keys: readonly string[]): NexusError {
   let part: JsonValue = document
-  for (const [index, key] of keys.entries()) {
-    const known: readonly string[] = isJsonObject(part) ? Object.keys(part) : []
-    if (!isJsonObject(part) || !known.includes(key)) return noSection(keys.slice(0, index), key, known)
+  const parents: string[] = []
+  for (const key of keys.slice(0, -1)) {
+    if (!isJsonObject(part) || !Object.hasOwn(part, key)) break
     part = part[key] ?? null
+    parents.push(key)
   }
-  return noSection(keys.slice(0, -1), keys.at(-1) ?? '', [])
-}
-
-function noSection(parents: readonly string[], key: string, known: readonly string[]): NexusError {
+  const key = keys[parents.length] ?? ''
+  const known = isJsonObject(part) ? Object.keys(part) : []
   const guess = nearest(key, known)
   const inside = parents.length === 0 ? '' : ` in ${parents.join('.')}`
   const fix =

@@ -12,14 +12,14 @@ import {
   newId,
   toSafeLine,
 } from '../../../kernel/index.ts'
-import type { Local } from '../../../local/index.ts'
-import { packageRoot } from '../../../local/index.ts'
+import { type Local, packageRoot } from '../../../local/index.ts'
 import { type Answer, type Invocation, stringFlag } from '../command.ts'
 import { findModel } from '../model/choose-model.ts'
 import { openFor, diagnosticsOf, warnUnconfined } from '../open.ts'
 import { RECORDED_TASK, startRecordedModel } from '../model/recorded-model.ts'
 import { createTurnDisplay, formatTrace } from '../show/turn.ts'
 import { formatTable, wrap } from '../show/columns.ts'
+import { reasonsText } from '../show/skills.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** `nexus demo`: a real agent turn in a fresh workspace, from a folder of skills to a file on disk. */
@@ -37,7 +37,7 @@ export async function runDemo(invocation: Invocation): Promise<Answer> {
   terminal.line(`${terminal.paint('bold', 'Task')}  ${RECORDED_TASK}\n`)
   const result = await takeTurn(local, model, invocation)
   const entries = await local.store.ledger.list({ turnId: result.turnId })
-  const exit = report(result, { entries, workspace, invocation })
+  const exit = report(result, entries, workspace, terminal)
   const { sessionId: session, turnId: turn, end, text, usage } = result
   const answer = { target: local.runtime.facts.target, task: RECORDED_TASK, session, turn, end, text, usage }
   return {
@@ -85,8 +85,9 @@ function makeWorkspace(keep: string | undefined): string {
 const WIDEST = 110
 
 function showSkills(local: Local, { terminal }: Invocation): void {
-  const catalog = local.runtime.openAgent().catalog()
-  const index = local.runtime.openAgent().index()
+  const agent = local.runtime.openAgent()
+  const catalog = agent.catalog()
+  const index = agent.index()
   terminal.line(terminal.paint('bold', 'Skills'))
   const rows = [
     ...catalog.skills.map((skill) => [
@@ -97,7 +98,7 @@ function showSkills(local: Local, { terminal }: Invocation): void {
     ...catalog.held.map(({ skill, reasons }) => [
       `  ${terminal.paint('yellow', '◌ held')}`,
       toSafeLine(skill.name),
-      reasons.map((reason) => toSafeLine(reason.text)).join('; '),
+      reasonsText(reasons),
     ]),
   ]
   terminal.line(`${formatTable(rows, { columns: Math.min(terminal.columns, WIDEST) })}\n`)
@@ -140,12 +141,7 @@ function takeTurn(local: Local, model: ModelChoice, invocation: Invocation): Pro
   return agent.send(RECORDED_TASK, { signal: invocation.signal, onEvent })
 }
 
-function report(
-  result: TurnResult,
-  shown: { entries: readonly LedgerEntry[]; workspace: string; invocation: Invocation },
-): number {
-  const { entries, workspace, invocation } = shown
-  const { terminal } = invocation
+function report(result: TurnResult, entries: readonly LedgerEntry[], workspace: string, terminal: Terminal): number {
   terminal.line(`\n${terminal.paint('bold', 'Ledger')}  session ${result.sessionId}`)
   terminal.line(formatTrace(entries, terminal).replace(/^/gm, '  '))
   if (result.end === 'cancelled') return CODES.CANCELLED.exit

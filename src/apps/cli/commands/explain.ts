@@ -31,7 +31,6 @@ export function explainCode({ positionals: [asked], terminal }: Invocation): Ans
   return { data: asData(code, section), show: () => printSection(code, section, terminal) }
 }
 
-/** Every code of the page, in its order. */
 export function allCodes(): readonly string[] {
   return readSections(errorPage()).flatMap(({ codes }) => codes)
 }
@@ -42,7 +41,6 @@ export function meanings(): (code: string) => string {
   return (code) => plain(rows.get(code) ?? code)
 }
 
-/** The text of the page, as the package ships it. */
 function errorPage(): string {
   return readFileSync(join(packageRoot(), 'docs/errors.md'), 'utf8')
 }
@@ -50,7 +48,6 @@ function errorPage(): string {
 const SECTION =
   /^### (`[^\n]+`)\n\nMeaning: (.+)\n\nExample:(?: (.+)|\n\n```diff ([^\n]+)\n([\s\S]*?)\n```)\n\nFix: (.+)$/
 
-/** Every section of the page, in its order. */
 export function readSections(page: string): readonly Section[] {
   let topic = ''
   return page.split(/^(?=##)/m).flatMap((part): Section[] => {
@@ -58,17 +55,14 @@ export function readSections(page: string): readonly Section[] {
     const [, heading = '', meaning = '', line, file, block, fix = ''] = SECTION.exec(part.trim()) ?? []
     const codes = [...heading.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
     const example = line ?? block ?? ''
-    return codes.length === 0 ? [] : [{ codes, topic, meaning, example, ...(file !== undefined && { file }), fix }]
+    return codes.length === 0 ? [] : [{ codes, topic, meaning, example, file, fix }]
   })
 }
 
 function findSection(sections: readonly Section[], asked: string): { code: string; section: Section } | undefined {
-  const isAsked = (code: string): boolean => code.toLowerCase() === asked.toLowerCase()
-  for (const section of sections) {
-    const code = section.codes.find((each) => each === asked) ?? section.codes.find(isAsked)
-    if (code !== undefined) return { code, section }
-  }
-  return undefined
+  const rows = sections.flatMap((section) => section.codes.map((code) => ({ code, section })))
+  const lower = asked.toLowerCase()
+  return rows.find(({ code }) => code === asked) ?? rows.find(({ code }) => code.toLowerCase() === lower)
 }
 
 function unknownCode(asked: string, sections: readonly Section[]): NexusError {

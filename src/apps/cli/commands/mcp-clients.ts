@@ -1,4 +1,5 @@
 import { errorOf, many } from '../failure.ts'
+import { structuredPatch } from 'diff'
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import {
@@ -17,11 +18,17 @@ import {
   writeChange,
 } from '../../clients/index.ts'
 import { loadConfig } from '../../../config/index.ts'
-import { type Diagnostic, isJsonObject, type JsonObject, toSafeLine, commandFix } from '../../../kernel/index.ts'
+import {
+  type Diagnostic,
+  isJsonObject,
+  type JsonObject,
+  toSafeLine,
+  toSafeText,
+  commandFix,
+} from '../../../kernel/index.ts'
 import { type Answer, argument, choiceFlag, CHOICES, type Invocation, stringFlag } from '../command.ts'
 import { confirm } from '../interactive/confirm.ts'
-import { printDiff } from '../show/diff.ts'
-import { formatDiagnostic } from '../terminal.ts'
+import { formatDiagnostic, paintDiff, type Terminal } from '../terminal.ts'
 
 /** The key of our entry in the files of clients, unless `--name` says otherwise. */
 const ENTRY = 'nexus'
@@ -40,12 +47,11 @@ function badName(name: string): Error {
 /** `nexus mcp install <client>`: shows what changes in the client's file, and writes it. */
 export async function installInClient(invocation: Invocation): Promise<Answer> {
   const { terminal } = invocation
-  const scope = choiceFlag(invocation, 'scope', CHOICES.scope) ?? 'user'
-  const client = clientOf(invocation)
-  const where = await whereOf(invocation)
-  const server = serverOf(invocation, { client, scope, where })
-  const change = planInstall({ client, scope, where, name: entryName(invocation) }, server)
-  const { show, ...answer } = await apply(change, client, scope, invocation)
+  const place = await placeOf(invocation)
+  const { client, scope } = place
+  const server = serverOf(invocation, place)
+  const change = planInstall(place, server)
+  const { show, ...answer } = await apply(change, place, invocation)
   return {
     ...answer,
     show: () => {
@@ -66,14 +72,19 @@ export async function installInClient(invocation: Invocation): Promise<Answer> {
 
 /** `nexus mcp uninstall <client>`: takes the entry out again. */
 export async function uninstallFromClient(invocation: Invocation): Promise<Answer> {
-  const scope = choiceFlag(invocation, 'scope', CHOICES.scope) ?? 'user'
-  const client = clientOf(invocation)
-  const where = await whereOf(invocation)
-  return apply(planUninstall({ client, scope, where, name: entryName(invocation) }), client, scope, invocation)
+  const place = await placeOf(invocation)
+  return apply(planUninstall(place), place, invocation)
+}
+
+type EntryPlace = Awaited<ReturnType<typeof placeOf>>
+
+async function placeOf(invocation: Invocation) {
+  const scope: Scope = choiceFlag(invocation, 'scope', CHOICES.scope) ?? 'user'
+  return { client: clientOf(invocation), scope, where: await whereOf(invocation), name: entryName(invocation) }
 }
 
 /** Makes the change unless it is only to be shown. Throws CONFLICT when an entry of the user would go and no person agrees. */
-async function apply(change: Change, client: Client, scope: Scope, invocation: Invocation) {
+async function apply(change: Change, { client, scope, name }: EntryPlace, invocation: Invocation) {
   const { terminal, flags } = invocation
   const { path, before = '', after } = change
   const isDry = flags['dry-run'] === true
@@ -81,8 +92,8 @@ async function apply(change: Change, client: Client, scope: Scope, invocation: I
   const isWritten = !isSame && !isDry
   const shown = terminal.shortPath(path)
   // A person is asked about what they see.
-  if (!isSame) printDiff({ before, after }, shown, terminal)
-  if (isWritten) await askAboutForeign(change, client, invocation)
+  if (!isSame) printDiff(before, after, shown, terminal)
+  if (isWritten) await askAboutForeign(change, client, name, invocation)
   const copy = isWritten ? await writeChange(change) : undefined
   const written = isDry ? `Nothing was written (--dry-run): ${shown}` : `Changed ${shown}`
   return {
@@ -103,21 +114,31 @@ async function apply(change: Change, client: Client, scope: Scope, invocation: I
   }
 }
 
+function printDiff(before: string, after: string, name: string, { line, paint }: Terminal): void {
+  line(paint('bold', name))
+  const { hunks } = structuredPatch(name, name, before, after, '', '', { context: 3 })
+  for (const { oldStart, newStart, lines } of hunks) {
+    line(paint('dim', `@@ -${oldStart} +${newStart} @@`))
+    for (const each of lines) line(paintDiff(toSafeText(each).replace(/[\n\t]/g, '  '), paint))
+  }
+}
+
 /** Asks before an entry goes that does not start Nexus. Throws CONFLICT unless a person agrees. */
-async function askAboutForeign({ path, foreign }: Change, client: Client, invocation: Invocation): Promise<void> {
+async function askAboutForeign(
+  { path, foreign }: Change,
+  client: Client,
+  name: string,
+  invocation: Invocation,
+): Promise<void> {
   const { terminal, flags } = invocation
   if (foreign === undefined || flags['force'] === true) return
   const shown = terminal.shortPath(path)
-  const canAnswer = terminal.isInteractive && flags['json'] !== true
-  if (
-    canAnswer &&
-    (await confirm(`This entry of ${shown} is not one of Nexus. Change it? A copy of the file is kept.`, invocation))
-  )
-    return
+  const question = `This entry of ${shown} is not one of Nexus. Change it? A copy of the file is kept.`
+  if (terminal.isInteractive && flags['json'] !== true && (await confirm(question, invocation))) return
   const command = toSafeLine(client.server(foreign).command.map(String).join(' '))
   throw errorOf(
     'CONFLICT',
-    `Nexus did not change ${shown}: its entry ${entryName(invocation)} starts another program: ${command}.`,
+    `Nexus did not change ${shown}: its entry ${name} starts another program: ${command}.`,
     'Choose another name with --name nexus-skills. Or let Nexus change the entry with --force.',
   )
 }
@@ -130,7 +151,7 @@ export async function checkClients(invocation: Invocation): Promise<Answer> {
   const name = entryName(invocation)
   const found = asked.flatMap((client) => entriesOf(client, where, name))
   const rows: Row[] = []
-  for (const each of found) rows.push({ ...each, result: await start(each, { where, invocation }) })
+  for (const each of found) rows.push({ ...each, result: await start(each, where, invocation.signal) })
   const diagnostics = rows.length === 0 ? [nothingInstalled(asked, where)] : rows.flatMap(diagnosticsOf)
   return {
     data: {
@@ -167,10 +188,7 @@ function entriesOf(client: Client, where: Where, name: string): readonly Install
   })
 }
 
-function start(
-  { client, entry }: Installed,
-  { where, invocation }: { where: Where; invocation: Invocation },
-): Promise<ServerCheck> {
+function start({ client, entry }: Installed, where: Where, signal: AbortSignal): Promise<ServerCheck> {
   const { command, environment } = client.server(entry)
   const given = isJsonObject(environment) ? environment : {}
   const variables = Object.entries(given).filter((each): each is [string, string] => typeof each[1] === 'string')
@@ -182,7 +200,7 @@ function start(
       ...Object.fromEntries(variables),
     },
     cwd: client.needsWorkspace ? '/' : where.project,
-    signal: invocation.signal,
+    signal,
   })
 }
 
@@ -220,10 +238,7 @@ async function whereOf({ cwd, environment }: Invocation): Promise<Where> {
 }
 
 /** This program, by absolute paths: a client that a desktop starts finds neither a version manager's Node nor `nexus`. */
-function serverOf(
-  invocation: Invocation,
-  { client, scope, where }: { readonly client: Client; readonly scope: Scope; readonly where: Where },
-): Server {
+function serverOf(invocation: Invocation, { client, scope, where }: EntryPlace): Server {
   const { cwd, environment } = invocation
   const given = stringFlag(invocation, 'workspace')
   const needed = client.needsWorkspace === true && scope === 'user' ? where.project : undefined

@@ -118,7 +118,6 @@ interface Expectation {
   readonly expect: (typeof ANSWERS)[number]
 }
 
-/** The error for an agent that does not exist. */
 export function unknownAgent(id: string, known: readonly string[]): NexusError {
   const guess = nearest(id, known)
   const fix =

@@ -109,11 +109,12 @@ async function takeTurn(invocation: Invocation, choose: (local: Local) => Promis
   if ('turnId' in work) await checkAnswered(store, work.turnId, invocation)
   const model = await chooseModel(local, invocation)
   warnUnconfined(local, invocation)
-  const { ready, held } = countsOf(local.runtime.openAgent({ id: agentFlag(invocation) }).catalog())
+  const agent = local.runtime.openAgent({ id: agentFlag(invocation) })
+  const { ready, held } = countsOf(agent.catalog())
   const about = `model ${model.describe} · ${ready} skills ready, ${held} held · sandbox ${local.sandbox.kind}`
   terminal.note(terminal.paintNote('dim', about))
   printSkillsAbove(local, invocation)
-  const index = local.runtime.openAgent({ id: agentFlag(invocation) }).index()
+  const index = agent.index()
   printDiagnostics(budgetDiagnostics(local.loaded, index), terminal)
   const onStderr = terminal.besideDocument()
   const { onEvent } = createTurnDisplay(onStderr, {

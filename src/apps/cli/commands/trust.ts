@@ -49,17 +49,12 @@ function directoryOf({ cwd, positionals: [given] }: Invocation): string | undefi
 function load(invocation: Invocation): Promise<LoadedConfig> {
   const { environment, cwd } = invocation
   const configPath = stringFlag(invocation, 'config')
-  return loadConfig({
-    cwd: directoryOf(invocation) ?? cwd,
-    environment,
-    ...(configPath !== undefined && { configPath: resolve(cwd, configPath) }),
-  })
+  const within = directoryOf(invocation) ?? cwd
+  return loadConfig({ cwd: within, environment, configPath: configPath && resolve(cwd, configPath) })
 }
 
 /** Findings with which no setting of a file is read: what is trusted could not be shown. */
-const UNREAD: ReadonlySet<string> = new Set([
-  ...['config-syntax', 'config-yaml-refused', 'config-duplicate-key', 'config-encoding', 'config-too-large'],
-])
+const UNREAD = ['config-syntax', 'config-yaml-refused', 'config-duplicate-key', 'config-encoding', 'config-too-large']
 
 /** Shows what trusting means here, asks, and remembers what was shown; false when the person says no. */
 async function giveTrust(loaded: LoadedConfig, invocation: Invocation): Promise<boolean> {
@@ -72,7 +67,7 @@ async function giveTrust(loaded: LoadedConfig, invocation: Invocation): Promise<
       'Set HOME or NEXUS_HOME to a directory of yours outside the workspace. --trust trusts for one run.',
     )
   checkDirectory(directoryOf(invocation), loaded)
-  const broken = loaded.diagnostics.find(({ code, path }) => workspace.files.includes(path) && UNREAD.has(code ?? ''))
+  const broken = loaded.diagnostics.find(({ code, path }) => workspace.files.includes(path) && UNREAD.includes(code))
   if (broken) {
     printDiagnostics([broken], terminal)
     throw errorOf(

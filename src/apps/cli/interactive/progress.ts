@@ -53,7 +53,6 @@ export function createProgress(terminal: Terminal): Progress {
   }
 }
 
-/** Shows the word while the work is on. */
 export async function withProgress<T>(
   terminal: Terminal,
   what: string | (() => string),

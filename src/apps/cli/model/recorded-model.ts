@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../../kernel/index.ts'
 import { type ModelRequest, type ModelServer, type Reply, startModelServer } from '../../../testing/index.ts'
 
-/** The task that the recording answers. */
 export const RECORDED_TASK = 'Summarise data/sales.csv by region and draw a chart of the revenue.'
 
 /**

@@ -1,6 +1,5 @@
 import { isJsonObject, membersOf, type JsonObject, type JsonValue, toSafeLine } from '../../../kernel/index.ts'
 
-/** One value of the settings, at its place. */
 export interface Setting {
   readonly keys: readonly (string | number)[]
   readonly value: JsonValue

@@ -3,7 +3,6 @@ import { eastAsianWidth } from 'get-east-asian-width'
 
 /** Text in columns: widths are cells of a terminal, so that colours count nothing and Chinese, Japanese, Korean and emoji two. */
 
-/** Cells of one character. */
 export function cellsOf(character: string): 0 | 1 | 2 {
   const code = character.codePointAt(0) ?? 0
   if (eastAsianWidth(code) === 2) return 2
@@ -15,7 +14,6 @@ const FIRST_MARK = 0x300
 /** Arrows, frames, check marks: no marks that combine. */
 const SYMBOLS = [0x2100, 0x2bff] as const
 
-/** Cells of a text on one line. */
 export function widthOf(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length
   let cells = 0
@@ -23,7 +21,6 @@ export function widthOf(text: string): number {
   return cells
 }
 
-/** Cut to a number of cells, with an ellipsis. */
 export function shorten(text: string, maxCells: number): string {
   if (widthOf(text) <= maxCells) return text
   let cells = 1
@@ -48,7 +45,6 @@ export function wrap(text: string, maxCells: number): readonly string[] {
   return lines
 }
 
-/** How a table fits a terminal. */
 export interface TableOptions {
   /** Cells there are; default no limit. */
   readonly columns?: number

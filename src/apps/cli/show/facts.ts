@@ -86,7 +86,6 @@ export async function factsAbout(
   }
 }
 
-/** From where the command is typed. */
 export function pathsFor({ cwd, environment: { home } }: Invocation): Paths {
   return { shown: (path) => shortPath(path, { cwd, home }), typed: (path) => typedPath(path, cwd) }
 }

@@ -40,7 +40,6 @@ export function formatFinding(found: Omit<Finding, 'command'>, terminal: Termina
   return lines.map((text) => indent + text).join('\n')
 }
 
-/** The directories that were searched, one a line. */
 function placeLines(places: Finding['places'] = [], { shortPath }: Pick<Terminal, 'shortPath'>): readonly string[] {
   const lines = places.map(
     ({ path, problem }) => `      ${shortPath(path)}${problem === undefined ? '' : ` (${problem})`}`,

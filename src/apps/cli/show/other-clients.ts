@@ -34,12 +34,8 @@ export function printUnread({ sources }: Pick<Inspection, 'sources'>, { terminal
   for (const { path } of otherClientFolders(environment.home)) {
     if (!containsSkills(path) || searched.has(realOf(path))) continue
     const line = terminal.commandLine(['skills', 'list', '--skills-dir', path])
-    terminal.note(
-      terminal.paintNote(
-        'dim',
-        `Not searched: ${terminal.shortPath(path)} contains skills of another program. To include them, add it to skills.load.extraDirs in nexus.yaml, or once: ${line}`,
-      ),
-    )
+    const text = `Not searched: ${terminal.shortPath(path)} contains skills of another program. To include them, add it to skills.load.extraDirs in nexus.yaml, or once: ${line}`
+    terminal.note(terminal.paintNote('dim', text))
   }
 }
 
@@ -48,12 +44,8 @@ export function printSkillsAbove(seen: Searched, { terminal, environment }: Invo
   const above = skillsAbove(seen, environment.home)
   if (above === undefined) return
   const folder = terminal.shortPath(join(above, 'skills'))
-  terminal.note(
-    terminal.paintNote(
-      'dim',
-      `Not searched: ${folder} contains skills, but it is above your workspace. To use them: cd ${shellWord(above)}`,
-    ),
-  )
+  const text = `Not searched: ${folder} contains skills, but it is above your workspace. To use them: cd ${shellWord(above)}`
+  terminal.note(terminal.paintNote('dim', text))
 }
 
 type Searched = Pick<Inspection, 'sources'> & { readonly workspace: Pick<Inspection['workspace'], 'directory'> }

@@ -14,7 +14,6 @@ import { commandData, findingData } from '../envelope.ts'
 import type { Terminal } from '../terminal.ts'
 import { formatTable, shorten } from './columns.ts'
 
-/** The ready skills as a table. */
 export function formatReady(catalog: Catalog, terminal: Terminal): string {
   if (catalog.skills.length === 0) return 'No skill is ready.'
   const rows = catalog.skills.map((skill) => {
@@ -42,13 +41,8 @@ function tokensOf({ name, description, invocation }: Skill): number {
 /** Copies by state; `ready` counts those that a model may load. */
 export function countsOf({ skills, held, shadowed, invalid }: Catalog) {
   const ready = skills.filter(({ invocation }) => invocation.model).length
-  return {
-    ready,
-    notForModel: skills.length - ready,
-    held: held.length,
-    shadowed: shadowed.length,
-    invalid: invalid.length,
-  }
+  const others = { held: held.length, shadowed: shadowed.length, invalid: invalid.length }
+  return { ready, notForModel: skills.length - ready, ...others }
 }
 
 /** The name, unless that is the address of another skill. */
@@ -72,7 +66,6 @@ export function printOthers(catalog: Catalog, { line, paint, shortPath }: Termin
   }
 }
 
-/** The reasons for holding on one line. */
 export function reasonsText(reasons: readonly HeldReason[]): string {
   return reasons.map(({ text }) => toSafeLine(text)).join('; ')
 }
@@ -108,12 +101,8 @@ export function printWarned(skills: readonly Skill[], invocation: Invocation): v
   if (warned.length === 0) return
   const { terminal } = invocation
   const line = terminal.commandLine(whereArgs(['skills', 'check'], invocation))
-  terminal.note(
-    terminal.paintNote(
-      'yellow',
-      `${warned.length} ready with warnings: ${someOf(warned.map(({ name }) => name))}. To see them: ${line}`,
-    ),
-  )
+  const text = `${warned.length} ready with warnings: ${someOf(warned.map(({ name }) => name))}. To see them: ${line}`
+  terminal.note(terminal.paintNote('yellow', text))
 }
 
 const isUntrusted = ({ reasons }: Catalog['held'][number]): boolean => reasons.some(({ code }) => code === 'untrusted')

@@ -15,7 +15,6 @@ import type { ShowPaths } from './skill-paths.ts'
 import { formatTable, shorten, widthOf } from './columns.ts'
 import { createLineBuffer, type LineBuffer } from './lines.ts'
 
-/** Where the model's words and the notes about tools go. */
 export interface TurnDisplay {
   readonly onEvent: (event: AgentEvent) => void
 }

@@ -3,6 +3,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { dirname, join, relative, resolve } from 'node:path'
 import { loadConfig } from '../../../../config/index.ts'
 import {
+  isNexusError,
   makeDirectory,
   type NexusError,
   SKILL_FILE,
@@ -45,13 +46,13 @@ export async function initSkill(invocation: Invocation): Promise<Answer> {
 
 function checkName(name: string): string {
   if (NAME.test(name) && name.length <= MAX_NAME_CHARS && !RESERVED.test(name)) return name
-  const about = { max: MAX_NAME_CHARS, isDevice: RESERVED.test(name), suggested: suggest(name) }
+  const why = RESERVED.test(name)
+    ? `Windows reserves the name '${toSafeLine(name)}' for a device.`
+    : `'${toSafeLine(name).slice(0, 100)}' is not a valid name. Use lower-case letters, digits and single hyphens, at most ${MAX_NAME_CHARS} characters.`
   throw errorOf(
     'INVALID_ARGUMENT',
-    about.isDevice
-      ? `No skill was made: Windows reserves the name '${toSafeLine(name)}' for a device.`
-      : `No skill was made: '${toSafeLine(name).slice(0, 100)}' is not a valid name. Use lower-case letters, digits and single hyphens, at most ${about.max} characters.`,
-    commandFix('For example:', 'skills', 'init', about.suggested),
+    `No skill was made: ${why}`,
+    commandFix('For example:', 'skills', 'init', suggest(name)),
   )
 }
 
@@ -81,12 +82,12 @@ function fill(name: string, description: string | undefined): string {
 
 function create(directory: string, file: string, text: string): void {
   try {
+    if (lstatSync(directory, { throwIfNoEntry: false })) throw existsAlready(directory, file)
     makeDirectory(dirname(directory), { mkdirSync, statSync })
     mkdirSync(directory)
     writeFileSync(file, text, { flag: 'wx' })
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'EEXIST' && isThere(directory))
-      throw existsAlready(directory, file, cause)
+    if (isNexusError(cause)) throw cause
     throw errorOf(
       'INVALID_ARGUMENT',
       `${toSafeLine(directory)} was not made: ${toSafeLine((cause as Error).message)}.`,
@@ -97,30 +98,11 @@ function create(directory: string, file: string, text: string): void {
 }
 
 /** Source: reference/security, case 175. A directory that exists is never written to, even an empty one. */
-function existsAlready(directory: string, file: string, cause: unknown): NexusError {
+function existsAlready(directory: string, file: string): NexusError {
   const exists = (what: string, fix: string): NexusError =>
-    errorOf('CONFLICT', `No skill was made: ${what} exists already.`, fix, cause)
+    errorOf('CONFLICT', `No skill was made: ${what} exists already.`, fix)
   if (existsSync(file)) return exists(toSafeLine(file), 'Choose another name, or edit that file.')
-  const fix = 'Choose another name'
-  const remove = isEmpty(directory) ? `, or remove the empty directory: rmdir ${shellWord(directory)}` : '.'
-  return exists(`the directory ${toSafeLine(directory)}`, `${fix}${remove}`)
-}
-
-/** False when the path that exists is one further up. */
-function isThere(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
-  } catch {
-    // Below a file.
-    return false
-  }
-}
-
-function isEmpty(directory: string): boolean {
-  try {
-    return lstatSync(directory).isDirectory() && readdirSync(directory).length === 0
-  } catch {
-    // Closed to us, or gone again: nothing is proposed for it.
-    return false
-  }
+  const isEmpty = lstatSync(directory).isDirectory() && readdirSync(directory).length === 0
+  const remove = isEmpty ? `, or remove the empty directory: rmdir ${shellWord(directory)}` : '.'
+  return exists(`the directory ${toSafeLine(directory)}`, `Choose another name${remove}`)
 }
