@@ -45,8 +45,8 @@ const MODULES: Readonly<Record<string, Readonly<Record<string, readonly string[]
     'skill-files': ['files'],
     host: [],
     net: [],
-    changes: [],
-    sandbox: ['files', 'skill-files', 'host'],
+    changes: ['files'],
+    sandbox: ['files', 'skill-files', 'host', 'changes'],
   },
   skills: {
     format: [],

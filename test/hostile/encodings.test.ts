@@ -28,7 +28,7 @@ for (const workspaceMode of IS_ROOT ? (['auto'] as const) : (['auto', 'direct'] 
     const { notes } = await run(
       String.raw`mkdir -p $'\xff/.vscode' $'\xff\xfe/b'; echo x | tee $'\xff/.vscode/tasks.json' $'\xff\xfe/.envrc' $'\xff\xfe/b/nexus.yaml'; git init -q $'\xff/r' 2> /dev/null || mkdir -p $'\xff/r/.git/hooks'; echo x > $'\xff/r/.git/hooks/pre-commit'`,
     )
-    for (const name of ['.vscode', '.envrc', 'nexus.yaml', 'hooks'])
+    for (const name of ['.vscode', '.envrc', 'nexus.yaml', '/r'])
       assert.ok(
         notes.some((note) => note.includes(name)),
         `${name}: ${notes.join('\n')}`,

@@ -73,7 +73,7 @@ test('changes of a command wait for a file tool, and are checked against what it
   })
   const { notes } = (await running?.command) ?? {}
   assert.equal(isRepository(repository), false)
-  assert.match(notes?.join('\n') ?? '', /did not keep the change of r\/(?:objects|refs)/)
+  assert.match(notes?.join('\n') ?? '', /Nexus holds r \(it is a new repository\)/)
   assert.equal(existsSync(join(rig.workspace, 'beside')), true)
 })
 

@@ -1,5 +1,5 @@
 /** gate: which changes of a command come back into the workspace, are held, stay beside it, or never come. Pure. */
-import { type GitRole, gitRole, isRepository } from './git-paths.ts'
+import { gitRole, isRepository } from './git-paths.ts'
 import {
   BUILD_OUTPUT,
   CACHE_MARK,
@@ -21,8 +21,8 @@ export interface Change {
   readonly kind: 'file' | 'link' | 'directory'
   /** Only of a link: whether it can lead out of the workspace. */
   readonly leavesWorkspace?: boolean
-  /** Only of the steps of a rebase: whether one of them runs a program. */
-  readonly runsProgram?: boolean
+  /** Only in a git directory: why the bytes cannot be data of git. Completes "held, because …". */
+  readonly fault?: string | undefined
 }
 
 /** `git`: git of the host takes it over. `beside`: kept for later commands, outside the workspace. `dropped`: neither kept nor reported. */
@@ -54,71 +54,157 @@ export interface Surroundings {
   readonly isKnownToGit?: (path: string) => boolean
 }
 
-/** Decides about one change. */
-export function judge(change: Change, around: Surroundings): Judgement {
-  const parts = change.path.split('/')
-  const ways = parts.map((_, index) => parts.slice(0, index + 1).join('/'))
-  const lower = parts.map((part) => part.toLowerCase())
-  const own = lower.findIndex((name, index) => OF_NEXUS.has(name) || around.never.has(ways[index] ?? ''))
-  if (own >= 0)
-    return { verdict: 'never', unit: ways[own] ?? change.path, reason: 'it is part of Nexus or its settings' }
-  const at: At = { change, ways, lower, around }
-  const held = heldPlace(at)
-  if (held === undefined || held.verdict !== 'held') return held ?? { verdict: 'applied', unit: change.path }
-  return around.isKnownToGit?.(change.path) === true ? { verdict: 'applied', unit: change.path } : held
+/** Decides about changes of one workspace. What is known of a directory is kept, so that a deep path costs no more than a flat one. */
+export function createGate(around: Surroundings): (change: Change) => Judgement {
+  const known = new Map<string, Place>()
+  const onTheWay = new Set([...around.named, ...around.never].flatMap(directoriesAbove))
+  const placeOf = (directory: string): Place => {
+    const found = known.get(directory)
+    if (found) return found
+    const ahead: string[] = []
+    let at = directory
+    for (; at !== '' && !known.has(at); at = parentOf(at)) ahead.push(at)
+    let place = known.get(at) ?? rootOf(around)
+    for (const path of ahead.toReversed()) {
+      place = below(place, { path, kind: 'directory', isEnd: false }, around)
+      known.set(path, place)
+    }
+    return place
+  }
+  return (change) => {
+    const { path, kind } = change
+    // It would lead what is below it to another place.
+    if (kind === 'link' && onTheWay.has(path)) return hold(path, 'a setting or a link leads through it')
+    return judgeAt(change, below(placeOf(parentOf(path)), { path, kind, isEnd: true }, around), around)
+  }
 }
 
-interface At {
-  readonly change: Change
-  /** The path and all directories above it, the outermost first, and their names in lower case. */
-  readonly ways: readonly string[]
-  readonly lower: readonly string[]
-  readonly around: Surroundings
+function directoriesAbove(path: string): string[] {
+  const parts = path.split('/')
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'))
+}
+
+/** The facts that hold for a path and all below it. */
+interface Place {
+  readonly path: string
+  /** In lower case. */
+  readonly name: string
+  /** The outermost directory on the way of each kind. */
+  readonly never?: string | undefined
+  readonly named?: string | undefined
+  readonly isOpened: boolean
+  /** The outermost and the innermost git directory. */
+  readonly git?: { readonly outer: string; readonly inner: string } | undefined
+  /** The first name that decided. */
+  readonly byName?: Judgement | undefined
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
+}
+
+function rootOf(around: Surroundings): Place {
+  return { path: '', name: '', isOpened: false, git: isGit('', around) ? { outer: '', inner: '' } : undefined }
+}
+
+interface Step {
+  readonly path: string
+  readonly kind: Change['kind']
+  /** The path that is judged, and no directory on the way to it. */
+  readonly isEnd: boolean
+}
+
+function below(above: Place, { path, kind, isEnd }: Step, around: Surroundings): Place {
+  const name = path.slice(above.path === '' ? 0 : above.path.length + 1).toLowerCase()
+  return {
+    path,
+    name,
+    never: above.never ?? pathIf(OF_NEXUS.has(name) || around.never.has(path), path),
+    named: above.named ?? pathIf(around.named.has(path), path),
+    isOpened: above.isOpened || around.opened.has(name),
+    git: gitAt(above, { path, isGitName: name === '.git' && !isEnd }, around),
+    byName: above.byName ?? byName(above, { path, name, isFile: isEnd && kind === 'file', isEnd }, around),
+  }
+}
+
+function pathIf(isThis: boolean, path: string): string | undefined {
+  return isThis ? path : undefined
+}
+
+function gitAt(
+  above: Place,
+  { path, isGitName }: { readonly path: string; readonly isGitName: boolean },
+  around: Surroundings,
+): Place['git'] {
+  if (!isGitName && !isGit(path, around)) return above.git
+  return { outer: above.git?.outer ?? path, inner: path }
+}
+
+/** Another process may make the other half of a repository, so both sides are asked together. */
+function isGit(directory: string, { before, after }: Surroundings): boolean {
+  return isRepository(directory, (path) => before(path) || after(path))
 }
 
 const hold = (unit: string, reason: string): Judgement => ({ verdict: 'held', unit, reason })
 
-/** Undefined for a change that nothing holds. */
-function heldPlace({ change, ways, lower, around }: At): Judgement | undefined {
+function judgeAt(change: Change, place: Place, around: Surroundings): Judgement {
   const { path } = change
-  if (change.leavesWorkspace === true) return hold(path, 'the link leads out of the workspace')
-  if (around.isProtected?.(path) === true) return hold(path, 'you protect it in execution.workspace.protected')
-  const git = gitDirectory(ways, lower, around)
-  if (git?.isNew === true) return hold(git.directory === '' ? path : git.directory, 'it is a new repository')
-  if (git !== undefined) return inGit(git.directory, change)
-  if (lower.some((name) => around.opened.has(name))) return undefined
-  const named = ways.find((way) => around.named.has(way))
-  if (named !== undefined) return hold(named, 'a setting or a link leads to it')
-  if (PLAIN_OF_GITHUB.test(path.toLowerCase())) return undefined
-  for (const index of lower.keys()) {
-    const judgement = byName({ change, ways, lower, around }, index)
-    if (judgement !== undefined) return judgement.verdict === 'applied' ? undefined : judgement
-  }
-  return undefined
+  if (place.never !== undefined)
+    return { verdict: 'never', unit: place.never, reason: 'it is part of Nexus or its settings' }
+  const judgement = judgePlace(change, place, around)
+  const isKnown = judgement.verdict === 'held' && around.isKnownToGit?.(path) === true
+  return isKnown ? { verdict: 'applied', unit: path } : judgement
 }
 
-/** Undefined: the next component of the path decides. */
-function byName({ change, ways, lower, around }: At, index: number): Judgement | undefined {
-  const name = lower[index] ?? ''
-  const unit = ways[index] ?? ''
-  const isFile = index === lower.length - 1 && change.kind !== 'directory'
-  if (CACHES.has(name)) return { verdict: 'beside', unit }
-  if (isDependency(unit, name, around) || (name === 'bundle' && lower[index - 1] === 'vendor'))
-    return { verdict: 'beside', unit, reason: 'it holds installed packages' }
-  if (BUILD_OUTPUT.has(name)) return { verdict: 'applied', unit: change.path }
-  const isObeyed =
-    OBEYED.has(name) ||
-    OBEYED_FORMS.some((form) => form.test(name)) ||
-    OBEYED_BELOW.some(([directory, file]) => name === file && lower[index - 1] === directory)
-  if (isObeyed) return hold(unit, 'programs obey it when the directory is entered or opened')
-  if (index === 0 && name === SKILL_ROOT) return hold(unit, 'it holds skills')
-  if (!name.startsWith('.') || (isFile && change.kind === 'file' && PLAIN_FILES.has(name))) return undefined
-  // Clients obey only some of `.github`: that is held, one level deeper.
-  if (name === '.github' && index === 0)
-    return change.path === unit ? { verdict: 'applied', unit } : hold(ways[1] ?? unit, 'agents obey it')
-  if (!isFile && !around.before(unit) && around.after(`${unit}/${CACHE_MARK}`)) return { verdict: 'beside', unit }
-  return hold(unit, 'its name begins with a dot')
+function judgePlace(change: Change, { git, isOpened, named, byName: decided }: Place, around: Surroundings): Judgement {
+  const { path } = change
+  const applied: Judgement = { verdict: 'applied', unit: path }
+  if (change.leavesWorkspace === true) return hold(path, 'the link leads out of the workspace')
+  if (around.isProtected?.(path) === true) return hold(path, 'you protect it in execution.workspace.protected')
+  if (git !== undefined) {
+    const isOld = [git.outer, git.inner].every((directory) => isRepository(directory, around.before))
+    return isOld ? inGit(git.inner, change) : hold(git.outer === '' ? path : git.outer, 'it is a new repository')
+  }
+  if (isOpened) return applied
+  if (named !== undefined) return hold(named, 'a setting or a link leads to it')
+  if (PLAIN_OF_GITHUB.test(path.toLowerCase())) return applied
+  return decided === undefined || decided.verdict === 'applied' ? applied : decided
 }
+
+interface Name {
+  readonly path: string
+  readonly name: string
+  readonly isFile: boolean
+  readonly isEnd: boolean
+}
+
+/** The verdict of one component of a path; undefined: the next one decides. */
+function byName(above: Place, at: Name, around: Surroundings): Judgement | undefined {
+  const { path, name } = at
+  if (CACHES.has(name)) return { verdict: 'beside', unit: path }
+  if (isDependency(path, name, around) || (name === 'bundle' && above.name === 'vendor'))
+    return { verdict: 'beside', unit: path, reason: 'it holds installed packages' }
+  if (BUILD_OUTPUT.has(name)) return { verdict: 'applied', unit: path }
+  if (isObeyed(above, name)) return hold(path, 'programs obey it when the directory is entered or opened')
+  if (above.path === '' && name === SKILL_ROOT) return hold(path, 'it holds skills')
+  if (above.path.toLowerCase() === GITHUB) return hold(path, 'agents obey it')
+  return name.startsWith('.') ? byDot(at, around) : undefined
+}
+
+function byDot({ path, name, isFile, isEnd }: Name, { before, after }: Surroundings): Judgement | undefined {
+  if (isFile && PLAIN_FILES.has(name)) return undefined
+  // Only the part of `.github` that clients obey is held, one level deeper.
+  if (path.toLowerCase() === GITHUB && !isFile) return isEnd ? { verdict: 'applied', unit: path } : undefined
+  if (!isEnd && !before(path) && after(`${path}/${CACHE_MARK}`)) return { verdict: 'beside', unit: path }
+  return hold(path, 'its name begins with a dot')
+}
+
+function isObeyed(above: Place, name: string): boolean {
+  const isBelow = OBEYED_BELOW.some(([directory, file]) => name === file && above.name === directory)
+  return isBelow || OBEYED.has(name) || OBEYED_FORMS.some((form) => form.test(name))
+}
+
+const GITHUB = '.github'
 
 function isDependency(unit: string, name: string, { before, after }: Surroundings): boolean {
   if (!DEPENDENCIES.has(name)) return false
@@ -126,38 +212,18 @@ function isDependency(unit: string, name: string, { before, after }: Surrounding
   return mark === undefined || before(`${unit}/${mark}`) || after(`${unit}/${mark}`)
 }
 
-/** The git directory that a path is in. New: it was no repository before the command. */
-function gitDirectory(
-  ways: readonly string[],
-  lower: readonly string[],
-  { before, after }: Surroundings,
-): { readonly directory: string; readonly isNew: boolean } | undefined {
-  // Another process may make the other half of a repository, so both sides are asked together.
-  const either = (path: string): boolean => before(path) || after(path)
-  // A file `.git` leads to a repository elsewhere; it is judged by its name.
-  const directories = ['', ...ways]
-  const inner = directories.filter(
-    (directory, index) => (lower[index - 1] === '.git' && directory !== ways.at(-1)) || isRepository(directory, either),
-  )
-  const [outer] = inner
-  const directory = inner.at(-1)
-  if (outer === undefined || directory === undefined) return undefined
-  if (!isRepository(outer, before)) return { directory: outer, isNew: true }
-  return { directory, isNew: !isRepository(directory, before) }
-}
-
-function inGit(directory: string, { path, type, kind, runsProgram }: Change): Judgement {
+function inGit(directory: string, { path, type, kind, fault }: Change): Judgement {
+  if (path === directory) return { verdict: 'dropped', unit: path }
   const rest = directory === '' ? path : path.slice(directory.length + 1)
-  if (rest === '' || path === directory) return { verdict: 'dropped', unit: path }
   if (kind === 'link') return hold(path, 'it is a link in a git directory')
-  const role: GitRole = gitRole(rest)
+  const role = gitRole(rest)
   // Objects are only added: git of the host collects them itself.
   if (role === 'made-again' || (rest.startsWith('objects') && type !== 'added'))
     return { verdict: 'dropped', unit: path }
+  const unitOf = (unit: string): string => (directory === '' ? unit : `${directory}/${unit}`)
+  if (fault !== undefined) return hold(role === 'state' ? unitOf(rest.split('/', 1).join('')) : path, fault)
   if (role === 'by-git') return { verdict: 'git', unit: directory }
-  if (runsProgram === true) return hold(`${directory}/rebase-merge`, 'a step of the rebase runs a program')
   if (role === 'state') return { verdict: 'applied', unit: path }
   const depth = /^(?:worktrees|modules)\//.test(rest) ? 2 : 1
-  const unit = rest.split('/').slice(0, depth).join('/')
-  return hold(directory === '' ? unit : `${directory}/${unit}`, 'it is not data of git')
+  return hold(unitOf(rest.split('/', depth).join('/')), 'it is not data of git')
 }

@@ -7,7 +7,7 @@ export type GitRole = 'by-git' | 'state' | 'made-again' | 'other'
 const BY_GIT: readonly RegExp[] = [
   /^objects(?:\/pack|\/[0-9a-f]{2})?$/,
   /^objects\/[0-9a-f]{2}\/(?:[0-9a-f]{38}|[0-9a-f]{62})$/,
-  /^objects\/pack\/pack-[0-9a-f]+\.pack$/,
+  /^objects\/pack\/pack-[0-9a-f]+\.(?:pack|idx)$/,
   /^refs(?:\/(?:heads|tags|remotes|notes|rewritten)(?:\/.+)?|\/stash)?$/,
   /^(?:packed-refs|index|HEAD)$/,
 ]
@@ -30,7 +30,7 @@ const MADE_AGAIN: readonly RegExp[] = [
   /^gc\.(?:pid|log)$/,
   /^info\/refs$/,
   /^objects\/info(?:\/(?:packs|commit-graph|commit-graphs(?:\/.+)?))?$/,
-  /^objects\/pack\/(?:pack-[0-9a-f]+\.(?:idx|rev|bitmap|mtimes|keep)|multi-pack-index.*)$/,
+  /^objects\/pack\/(?:pack-[0-9a-f]+\.(?:rev|bitmap|mtimes|keep)|multi-pack-index.*)$/,
   /^fsmonitor--daemon/,
   /^(?:.+\/)?tmp_(?:obj|pack)_/,
 ]

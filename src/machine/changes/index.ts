@@ -1,3 +1,8 @@
 /** changes: what a command changed: which of it comes back into the workspace, what is held, and how it is undone. */
-export { type Change, judge, type Judgement, type Surroundings, type Verdict } from './gate.ts'
+export { type Change, createGate, type Judgement, type Surroundings, type Verdict } from './gate.ts'
+export { gitFault } from './git-content.ts'
 export { isPlainTodo, isRepository } from './git-paths.ts'
+export { type ChangeSet, HELD, heldFiles, type Records, recordsOf, type SetEntry, type Side } from './records.ts'
+export { type Maker, type SetLimits, type Taken, takeChanges } from './take.ts'
+export { putSide } from './sides.ts'
+export { type Choice, drop, keep, type Outcome, recover, undo } from './undo.ts'

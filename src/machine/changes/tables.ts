@@ -55,7 +55,7 @@ export const OBEYED_FORMS: readonly RegExp[] = [
 /** A file below a directory, by the names of both. npx finds `.bin/nexus` in the directory where it is typed. */
 export const OBEYED_BELOW: readonly (readonly [directory: string, name: string])[] = [
   ['tools', 'bazel'],
-  ['_darcs', 'defaults'],
+  ['_darcs', 'prefs'],
   ['.bin', 'nexus'],
 ]
 

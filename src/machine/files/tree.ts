@@ -3,12 +3,15 @@ import { Chain } from './chain.ts'
 import type { Directory, Owner } from './directory.ts'
 import { codeOf, FileError, isAbsence } from './errors.ts'
 import { type Kind, kindOfEntry, listNames, type ListOptions, type Named } from './list.ts'
+import { readInto } from './open.ts'
 import type { Pace } from './pace.ts'
 import { readAll } from './read.ts'
 import { removeBelow, type Removed, type RemoveOptions } from './remove.ts'
 import { openRoot, type RootOptions } from './root.ts'
 import { type StoppedBy, walk, type WalkOptions } from './walk.ts'
 import { appendFile, copyFile, type CopyOptions, writeFile, type WriteOptions } from './write.ts'
+
+const PART_BYTES = 65_536
 
 export interface Entry {
   readonly kind: Kind
@@ -97,6 +100,23 @@ export class Tree {
       return { bytes: await readAll(file, path, options), size, mode: mode & 0o777 }
     } finally {
       closeSync(file.fd)
+    }
+  }
+
+  /** Gives the bytes of a regular file in parts; each is valid until the next. Throws as `read`. */
+  async readParts(path: string, take: (part: Uint8Array) => void, pace?: Pace): Promise<void> {
+    const { directory, name } = this.#around(path)
+    const { fd } = directory.file(name)
+    const buffer = Buffer.allocUnsafe(PART_BYTES)
+    try {
+      for (let position = 0, got = PART_BYTES; got === PART_BYTES; position += got) {
+        got = readInto(fd, buffer, { position })
+        take(buffer.subarray(0, got))
+        const pause = pace?.()
+        if (pause) await pause
+      }
+    } finally {
+      closeSync(fd)
     }
   }
 

@@ -1,6 +1,7 @@
 /** sandbox: where commands run. `local` confines them, `none` does not; both are loaded when they are asked for. */
 import type { Diagnostic } from '../../kernel/index.ts'
 import { isNexusError } from '../../kernel/index.ts'
+import type { ChangeSetsAt } from './local/change-sets.ts'
 import { LazySandbox } from './lazy.ts'
 import { localFacts } from './local/facts.ts'
 import { REQUESTS, sandboxError } from './messages.ts'
@@ -16,6 +17,8 @@ export { holds, type OpenPaths, partsOf, type PathLimits, type Whole } from './o
 export { checkEnvironment, refusedVariable } from './environment.ts'
 export type { LocalOptions } from './local/options.ts'
 export type { MirrorLimits } from './mirror/scan.ts'
+
+export type { ChangeSetsAt } from './local/change-sets.ts'
 
 export { checkRequest } from './request.ts'
 
@@ -69,6 +72,16 @@ export async function checkSandbox(options: SandboxOptions): Promise<readonly Di
     const { message, fix } = error
     return [{ code, severity: 'error', message, path: 'sandbox', ...(fix !== undefined && { fix }) }]
   }
+}
+
+/** Does work on the change sets of a workspace, of which `workspace` is the real path. Undefined for a sandbox that makes none. */
+export async function withChangeSets<T>(
+  workspace: string,
+  options: SandboxOptions,
+  work: (at: ChangeSetsAt) => Promise<T>,
+): Promise<T | undefined> {
+  if (options.kind === 'none') return undefined
+  return (await import('./local/change-sets.ts')).withChangeSets(workspace, options, work)
 }
 
 /** Throws INVALID_ARGUMENT for a directory in which a sandbox of that kind refuses to run commands. */

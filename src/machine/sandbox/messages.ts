@@ -118,42 +118,46 @@ export const REQUESTS = {
     ),
 } as const
 
-const NO_SPACE: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT'])
+const LISTED = 8
 
-/** Changes of a command that the workspace did not get: one note each. Paths are relative to the workspace. */
+/** The first of some names. */
+function firstOf(names: readonly string[]): string {
+  const more = names.length - LISTED
+  return `${names.slice(0, LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+/** Changes that are in a set: one line each, which the model reads too. */
+export const CHANGED = {
+  held: (units: readonly { readonly unit: string; readonly reason: string }[], id: string) =>
+    `Nexus holds ${firstOf(units.map(({ unit, reason }) => `${unit} (${reason})`))}. Later commands see it; the workspace does not have it. The user can take it: nexus changes keep ${id}`,
+  conflict: (paths: readonly string[], id: string) =>
+    `Nexus did not change ${firstOf(paths)}: another program changed it meanwhile. It holds the version of the command: nexus changes show ${id} --diff`,
+  beside: (units: readonly string[]) =>
+    `${firstOf(units)}: installed packages stay outside the workspace, for later commands.`,
+  never: (units: readonly string[]) =>
+    `Nexus did not keep the change of ${firstOf(units)}: commands may not change Nexus, its settings or its state. Make the change outside the sandbox.`,
+  recovered: (id: string) =>
+    `Nexus undid the change set ${id}, because its process was killed while it was taken back.`,
+} as const
+
+/** Changes of a command that no set holds: one note each. Paths are relative to the workspace. */
 export const NOT_KEPT = {
-  protectedChange: (path: string, protectedPath: string) =>
-    `Nexus did not keep the change of ${path}: commands may not change ${protectedPath}. Make the change outside the sandbox.`,
-  protectedRemoval: (path: string, protectedPath: string) =>
-    `Nexus did not remove ${path}: commands may not change ${protectedPath}. Remove it outside the sandbox.`,
   special: (path: string) =>
     `Nexus did not keep ${path}: it is a device, a pipe or a socket. Write to a regular file instead.`,
   tooDeep: (path: string) =>
     `Nexus did not keep ${path.slice(0, 100)}…: its path is longer than programs can open. Use shorter names, or fewer directories in each other.`,
-  leavingLink: (path: string) =>
-    `Nexus did not keep ${path}: the link leads out of the workspace. Use a relative link to a file of the workspace.`,
-  changedMeanwhile: (path: string) =>
-    `Nexus did not change ${path}: another program changed it meanwhile. Run the command again.`,
-  removedMeanwhile: (path: string) =>
-    `Nexus did not remove ${path}: another program changed it meanwhile. Run the command again.`,
   dependency: (name: string) =>
     `Commands may not change ${name}. Change it outside the sandbox, or set execution.workspace.writable: [${name}] in ~/.nexus/nexus.yaml.`,
   missing: (path: string) =>
     `The command could write nothing to ${path}: it does not exist. Create it outside the sandbox.`,
-  conflict: (path: string, beside: string) =>
-    `Nexus did not change ${path}: another program changed it meanwhile. The version of the command is ${beside}. Compare them: diff ${path} ${beside}`,
-  failed: (path: string, why: string) =>
-    `Nexus did not keep the change of ${path}: the system refused it (${why}). ${NO_SPACE.has(why) ? 'Free space on its disk' : 'Check the rights of its directory'}.`,
-  movedAway: (paths: readonly string[]) =>
-    `Nexus did not remove ${paths.slice(0, 3).join(', ')}${paths.length > 3 ? ` and ${paths.length - 3} more` : ''}: what the command made of it was not kept.`,
   /** All or nothing. */
   tooMuch: (
     then: { readonly files: number; readonly bytes: number },
     most: { readonly maxFiles: number; readonly maxBytes: number },
   ) =>
     `Nexus kept no change of the command: the workspace would contain ${then.files} files with ${then.bytes} bytes. At most ${most.maxFiles} files and ${most.maxBytes} bytes can be copied for a command. Write less, or raise execution.workspace.maxFiles or execution.workspace.maxBytes in ~/.nexus/nexus.yaml.`,
-  timeUp: (taken: number) =>
-    `Nexus did not keep all changes of the command: it kept ${taken}, and then the time of the call was up. Write less, or give the command more time.`,
+  timeUp: () =>
+    'Nexus kept no change of the command: the time of the call was up. Write less, or give the command more time.',
   all: (why: string) => `Nexus kept no change of the command: ${why}. Run: nexus doctor`,
 } as const
 

@@ -24,6 +24,7 @@ export interface CheckedRequest {
   readonly cwd: string
   /** The parts of the workspace that the command may read and write; undefined = all. */
   readonly paths: OpenPaths | undefined
+  readonly maker: { readonly tool: string; readonly call?: string }
   readonly env: Readonly<Record<string, string>>
   readonly timeoutMs: number
   readonly maxOutputBytes: number
@@ -55,6 +56,7 @@ export function checkRequest(request: CommandRequest): CheckedRequest {
     workspace,
     cwd,
     paths,
+    maker: makerOf(request),
     env,
     timeoutMs,
     maxOutputBytes,
@@ -63,6 +65,10 @@ export function checkRequest(request: CommandRequest): CheckedRequest {
     onBytes,
     maxLiveBytes: Math.max(maxLiveBytes, maxOutputBytes),
   }
+}
+
+function makerOf({ maker = { tool: 'command' } }: CommandRequest): CheckedRequest['maker'] {
+  return maker
 }
 
 function checkCommand(command: string): void {

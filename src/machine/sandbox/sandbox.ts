@@ -13,6 +13,8 @@ export interface CommandRequest {
   readonly env?: Readonly<Record<string, string>> | undefined
   /** Host names that the command may reach, as `CallLimits` has them; absent = all that this sandbox opens. `local` opens none. */
   readonly networkDomains?: readonly string[]
+  /** The tool that runs it and its call, for its change set. Default: `command`, of no call. */
+  readonly maker?: { readonly tool: string; readonly call?: string }
   /** The parts of `workspace` that the command may read and write, in the form of `CallLimits`; absent = all. A sandbox that cannot narrow it runs nothing. */
   readonly paths?: PathLimits | undefined
   /** Default 30,000. At the end: SIGTERM to the command, 2 s, then everything in its namespace is killed. */
@@ -49,8 +51,19 @@ export interface CommandResult {
   readonly durationMs: number
   /** Things the caller should know: a changed file that was not taken back, a limit that was reached. */
   readonly notes: readonly string[]
+  /** Its changes of the workspace; absent when nothing, and where no change set is made. */
+  readonly changes?: CommandChanges
   /** Files that the command left in its own home, which is gone by now; relative to it, without hidden ones. */
   readonly leftInHome?: readonly string[]
+}
+
+/** The change set of a command: `nexus changes show <id>`. Paths are relative to the workspace. */
+export interface CommandChanges {
+  readonly id: string
+  /** Files and links that were changed, made or removed. */
+  readonly applied: readonly string[]
+  /** Places that wait for a person. */
+  readonly held: readonly string[]
 }
 
 /** A skill's files where commands can see them: an immutable revision, addressed by its content. */

@@ -61,7 +61,19 @@ export function createRunCommandTool(services: Services): Tool {
       const { env } = owned
       const { maxOutputBytes } = settings
       const { signal, onOutput, maxLiveBytes } = context
-      const asked = { command, workspace, cwd, timeoutMs, env, maxOutputBytes, onOutput, maxLiveBytes, ...limited }
+      const maker = { tool: 'run_command', call: context.callId }
+      const asked = {
+        command,
+        workspace,
+        cwd,
+        maker,
+        timeoutMs,
+        env,
+        maxOutputBytes,
+        onOutput,
+        maxLiveBytes,
+        ...limited,
+      }
       const run = (onBytes?: OnBytes): Promise<CommandResult> =>
         services.require(SANDBOX).run({ ...asked, onBytes }, signal)
       const limits = shownLimits(settings)

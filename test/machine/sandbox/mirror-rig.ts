@@ -3,6 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { type Records, recordsOf } from '../../../src/machine/changes/index.ts'
+import { leftBy } from '../../../src/machine/sandbox/local/left.ts'
 import { Mirror } from '../../../src/machine/sandbox/mirror/mirror.ts'
 import type { MirrorLimits } from '../../../src/machine/sandbox/mirror/scan.ts'
 import { openDirectory } from './local-rig.ts'
@@ -11,8 +13,18 @@ export interface Rig {
   readonly host: string
   /** Where the command works. */
   readonly inside: string
-  readonly mirror: Mirror
+  readonly mirror: {
+    pull(...args: Parameters<Mirror['pull']>): Promise<void>
+    /** Returns the notes. */
+    push(signal?: AbortSignal): Promise<readonly string[]>
+    readonly isUsable: boolean
+    readonly bound: readonly string[]
+  }
+  /** The sets of the host. */
+  readonly records: Records
 }
+
+const MINUTE_MS = 60_000
 
 export function openMirror(context: Pick<TestContext, 'after'>, limits: Partial<MirrorLimits> = {}): Rig {
   const parent = openDirectory()
@@ -21,16 +33,32 @@ export function openMirror(context: Pick<TestContext, 'after'>, limits: Partial<
   mkdirSync(inside)
   context.after(() => execFileSync('rm', ['-rf', parent]))
   const all = { maxFiles: 1000, maxBytes: 1_000_000, ...limits }
+  const records = recordsOf(join(parent, 'state'), host)
+  const mirror = new Mirror({
+    workspace: host,
+    directory: inside,
+    owner: undefined,
+    places: { paths: [], writable: [] },
+    limits: all,
+    records,
+    changes: { keepDays: 14, maxBytes: 64 * 1024 * 1024 },
+  })
+  const push = async (signal = AbortSignal.timeout(MINUTE_MS)): Promise<readonly string[]> =>
+    leftBy(await mirror.push({ signal, maker: { tool: 'test' } })).notes
   return {
     host,
     inside,
-    mirror: new Mirror({
-      workspace: host,
-      directory: inside,
-      owner: undefined,
-      places: { paths: [], writable: [] },
-      limits: all,
-    }),
+    records,
+    mirror: {
+      pull: (...args) => mirror.pull(...args),
+      push,
+      get isUsable() {
+        return mirror.isUsable
+      },
+      get bound() {
+        return mirror.bound
+      },
+    },
   }
 }
 

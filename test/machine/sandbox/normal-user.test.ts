@@ -10,8 +10,10 @@ import { whySkipped } from './required.ts'
 
 /** Tests of commands that run as ourselves in the workspace itself, which root never does. */
 const FILES = [
-  ...['direct-workspace', 'direct-workspace-limits', 'recover', 'open-paths'].map((name) => `machine/sandbox/${name}`),
-  ...['places', 'ways', 'encodings', 'files'].map((name) => `hostile/${name}`),
+  ...['direct-workspace', 'direct-workspace-limits', 'recover', 'open-paths', 'change-sets'].map(
+    (name) => `machine/sandbox/${name}`,
+  ),
+  ...['places', 'ways', 'encodings', 'files', 'git-data'].map((name) => `hostile/${name}`),
 ]
 
 /** The outer run has these as root already; `npm run test:long` runs every file as a normal user. */

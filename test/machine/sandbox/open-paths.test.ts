@@ -155,7 +155,7 @@ test('what is blocked and does not exist is not made', { skip }, async (context)
     'mkdir -p later/place; echo x > later/place/file; echo y > later/file',
   )
   assert.deepEqual(picture(join(workspace, 'later')), { file: 'y\n' })
-  assert.match(notes.join('\n'), /commands may not change later\/place/)
+  assert.match(notes.join('\n'), /Nexus holds later\/place/)
 })
 
 test('a right to write a protected place does not open it', { skip }, async (context) => {
@@ -165,7 +165,7 @@ test('a right to write a protected place does not open it', { skip }, async (con
     { read: place, write: place },
     'echo evil > skills/mine/SKILL.md; mkdir -p skills/mine/x',
   )
-  assert.match(notes.join('\n'), /did not keep the change of skills\/mine\/SKILL\.md/)
+  assert.match(notes.join('\n'), /Nexus holds skills \(it holds skills\)/)
   assert.equal(readFileSync(join(workspace, 'skills/mine/SKILL.md'), 'utf8'), 'skill')
   unchanged()
 })

@@ -15,6 +15,7 @@ import { recoverDead } from './recover.ts'
 import { ensureStage, type Stage } from './stage.ts'
 import { createLive, listLive, lockFile, openState, type ProjectState, revisionsOf } from './state.ts'
 import { findBwrap } from './unavailable.ts'
+import type { Left } from './left.ts'
 import { checkWorkspace, type Entered, enterDirectly, Mirrors, shorten } from './workspace.ts'
 import { guardedIn } from '../guard/journal.ts'
 import { withLock } from '../guard/lock.ts'
@@ -138,7 +139,7 @@ class LocalSandbox implements Sandbox {
     const output = new CommandOutput(checked)
     const begun = performance.now()
     let end: EndMessage
-    let notes: string[] = []
+    let left: Left = { notes: [] }
     try {
       end = await running.connection.run(
         {
@@ -160,17 +161,18 @@ class LocalSandbox implements Sandbox {
         { signal, onBytes: (stream, bytes) => output.add(stream, bytes) },
       )
     } finally {
-      notes = await entered.leave(Math.max(LEAST_BACK_MS, checked.timeoutMs - (performance.now() - begun)))
+      left = await entered.leave(Math.max(LEAST_BACK_MS, checked.timeoutMs - (performance.now() - begun)))
       if (!running.connection.isOpen) await this.#recover(running)
     }
     const finished = output.finish(end)
-    notes.push(...refusedWrites(entered.bound ?? [], finished.stderr + finished.stdout))
+    const refused = refusedWrites(entered.bound ?? [], finished.stderr + finished.stdout)
     return {
       end: end.end,
       exitCode: end.exitCode,
       ...finished,
       durationMs: end.durationMs,
-      notes: [...this.#notes.splice(0), ...shorten([...end.notes, ...notes])],
+      notes: [...this.#notes.splice(0), ...shorten([...end.notes, ...left.notes, ...refused])],
+      ...(left.changes && { changes: left.changes }),
       ...(end.leftInHome && { leftInHome: end.leftInHome }),
     }
   }
@@ -181,10 +183,10 @@ class LocalSandbox implements Sandbox {
     for (const { notes } of recovered.splice(0)) this.#notes.push(...shorten(notes))
   }
 
-  #enter(running: Running, { workspace, paths }: CheckedRequest, signal: AbortSignal): Promise<Entered> {
+  #enter(running: Running, { workspace, paths, maker }: CheckedRequest, signal: AbortSignal): Promise<Entered> {
     if (paths && !this.#settings.mirrored) throw sandboxError(REQUESTS.pathsDirect())
     return this.#settings.mirrored
-      ? running.mirrors.enter(workspace, { paths, signal })
+      ? running.mirrors.enter(workspace, { paths, signal, maker })
       : enterDirectly(workspace, {
           places: placesIn(workspace, this.#settings),
           signal,

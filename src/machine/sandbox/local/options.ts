@@ -2,6 +2,7 @@
 import { SYSTEM_PATH } from '../../host/index.ts'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
+import type { SetLimits } from '../../changes/index.ts'
 import type { MirrorLimits } from '../mirror/scan.ts'
 import type { CommandLimits } from '../runner/protocol.ts'
 import { REQUESTS, sandboxError } from '../messages.ts'
@@ -18,6 +19,8 @@ export interface LocalOptions {
   readonly uidBase?: number
   readonly limits?: Partial<CommandLimits>
   readonly mirror?: Partial<MirrorLimits>
+  /** How long change sets are kept, and how much one may hold; default 14 days and 64 MiB. */
+  readonly changes?: Partial<SetLimits>
   /** Default a mirror. `direct`: the workspace itself, for a normal user whose workspace is too large to mirror; root always has a mirror. */
   readonly workspaceMode?: 'auto' | 'mirror' | 'direct'
   /** Absolute paths that commands do not change where they are in a workspace, with all below them. */
@@ -39,6 +42,7 @@ export interface LocalSettings {
   readonly uidBase: number
   readonly limits: CommandLimits
   readonly mirror: MirrorLimits
+  readonly changes: SetLimits
   readonly mirrored: boolean
   readonly protectedPaths: readonly string[]
   readonly writableNames: readonly string[]
@@ -73,6 +77,7 @@ export function withDefaults(options: LocalOptions): LocalSettings {
     stateDir: options.stateDir ?? defaultStateDir(isRoot, options.nexusHome),
     limits: { ...DEFAULT_LIMITS, ...given(options.limits ?? {}) },
     mirror: { maxFiles: 20_000, maxBytes: GIB, ...given(options.mirror ?? {}) },
+    changes: { keepDays: 14, maxBytes: 64 * 1024 * 1024, ...given(options.changes ?? {}) },
     mirrored: isRoot || options.workspaceMode !== 'direct',
   }
   checkSettings(settings)
@@ -90,8 +95,8 @@ function given<T extends object>(options: T): { [K in keyof T]: Exclude<T[K], un
   }
 }
 
-function checkSettings({ limits, mirror, uidBase, projectId, stateDir }: LocalSettings): void {
-  for (const [name, value] of Object.entries({ ...limits, ...mirror, uidBase })) {
+function checkSettings({ limits, mirror, changes, uidBase, projectId, stateDir }: LocalSettings): void {
+  for (const [name, value] of Object.entries({ ...limits, ...mirror, ...changes, uidBase })) {
     if (!Number.isSafeInteger(value) || value < 1) throw sandboxError(REQUESTS.setting(name, value))
   }
   if (typeof projectId !== 'string' || projectId === '' || projectId.includes('\0'))

@@ -9,18 +9,20 @@ import { followPlaces } from '../guard/followed.ts'
 import { listProtected } from '../guard/find-protected.ts'
 import { withLock } from '../guard/lock.ts'
 import { placesIn, type ProtectedPlaces, Protection } from '../guard/protected.ts'
-import { NOT_KEPT, REQUESTS, sandboxError } from '../messages.ts'
+import { CHANGED, NOT_KEPT, REQUESTS, sandboxError } from '../messages.ts'
+import { type Maker, recordsOf, recover } from '../../changes/index.ts'
+import { type Left, leftBy } from './left.ts'
+import type { Pushed } from '../mirror/push.ts'
 import { contains } from '../request.ts'
 import type { OpenPaths } from '../open-paths.ts'
 import type { Mount, Seen } from '../runner/protocol.ts'
 import { tryRemoveTree } from '../runner/temp.ts'
 import { Mirror } from '../mirror/mirror.ts'
 import type { LocalSettings } from './options.ts'
+import { Pool } from './pool.ts'
 import { identityDirectory, lockFile, type ProjectState } from './state.ts'
 import { viewOf } from './view.ts'
 
-/** Commands of one workspace that may run at the same time; each has a mirror of its own. */
-const MAX_MIRRORS = 4
 /** Entries that are searched for protected places when the workspace is used directly. */
 const MAX_LOOKED_AT = 200_000
 const MAX_NOTES = 20
@@ -45,7 +47,7 @@ export interface Entered {
   /** Repairs that the runner makes after the command; absent where the command cannot reach the workspace itself. */
   readonly guard?: Guarded
   /** Takes the changes back, in at most `maxMs`; returns what the caller should know. Call it exactly once. */
-  leave(maxMs: number): Promise<string[]>
+  leave(maxMs: number): Promise<Left>
 }
 
 function workspaceFault(workspace: string, stateDir: string): string | undefined {
@@ -134,7 +136,7 @@ export async function enterDirectly(
         links: there.flatMap(({ path, entry: { target } }) => (target === undefined ? [] : [[path, target] as const])),
         ...(lock !== undefined && { lock }),
       },
-      leave: () => Promise.resolve([]),
+      leave: () => Promise.resolve({ notes: [] }),
     }
   } finally {
     tree.close()
@@ -175,6 +177,8 @@ export class Mirrors {
   readonly #state: ProjectState
   readonly #liveDirectory: string
   readonly #pools = new Map<string, Pool>()
+  /** Notes for the next command, of sets that a killed process left. */
+  readonly #recovered: string[] = []
 
   constructor(options: { settings: LocalSettings; state: ProjectState; liveDirectory: string }) {
     this.#settings = options.settings
@@ -185,13 +189,14 @@ export class Mirrors {
   /** Brings the workspace into a free mirror. */
   async enter(
     workspace: string,
-    { paths, signal }: { paths?: OpenPaths | undefined; signal?: AbortSignal } = {},
+    { paths, signal, maker }: { paths?: OpenPaths | undefined; signal?: AbortSignal; maker: Maker },
   ): Promise<Entered> {
     const pool = this.#poolOf(workspace)
     const mirror = await pool.take(() => this.#create(workspace))
     let opened: ReturnType<typeof viewOf> | undefined
     try {
       // Mounts that narrow the copy would not narrow what is bound into it.
+      await pool.alone(() => withLock(lockFile(this.#settings, workspace), () => this.#recover(workspace), { signal }))
       await pool.alone(() => mirror.pull(signal, paths && { closed: paths.closed, isComplete: true }))
       opened = paths && viewOf(mirror.directory, paths)
     } catch (error) {
@@ -208,20 +213,36 @@ export class Mirrors {
       readOnly: [],
       leave: async (maxMs) => {
         try {
-          const push = (): Promise<string[]> => mirror.push(AbortSignal.timeout(Math.ceil(maxMs)))
-          const notes = await pool.alone(() => withLock(lockFile(this.#settings, workspace), push))
+          const push = (): Promise<Pushed> => mirror.push({ signal: AbortSignal.timeout(Math.ceil(maxMs)), maker })
+          const pushed = await pool.alone(() => withLock(lockFile(this.#settings, workspace), push))
           if (mirror.isUsable) pool.giveBack(mirror)
           else {
             giveUp(mirror)
             pool.giveUp()
           }
-          return [...notes, ...(opened?.missing ?? []).map(NOT_KEPT.missing)]
+          const left = leftBy(pushed)
+          return {
+            ...left,
+            notes: [...this.#recovered.splice(0), ...left.notes, ...(opened?.missing ?? []).map(NOT_KEPT.missing)],
+          }
         } catch (error) {
           giveUp(mirror)
           pool.giveUp()
-          return [NOT_KEPT.all(toSafeLine(errorMessage(error)))]
+          return { notes: [NOT_KEPT.all(toSafeLine(errorMessage(error)))] }
         }
       },
+    }
+  }
+
+  /** Ends what a killed process began, and removes what expired. */
+  async #recover(workspace: string): Promise<void> {
+    const records = recordsOf(this.#settings.stateDir, workspace)
+    if (!this.#pools.has(workspace)) records.prune(Date.now())
+    const host = new Tree(workspace)
+    try {
+      for (const { id } of await recover(records, host)) this.#recovered.push(CHANGED.recovered(id))
+    } finally {
+      host.close()
     }
   }
 
@@ -244,6 +265,8 @@ export class Mirrors {
       owner,
       limits: this.#settings.mirror,
       places: placesIn(workspace, this.#settings),
+      records: recordsOf(this.#settings.stateDir, workspace),
+      changes: this.#settings.changes,
     })
   }
 }
@@ -251,43 +274,6 @@ export class Mirrors {
 /** It is not awaited. What cannot be removed now is removed with the directory of the sandbox, or by the next start. */
 function giveUp(mirror: Mirror): void {
   tryRemoveTree(mirror.directory).catch(() => undefined)
-}
-
-/** The mirrors of one workspace. Copying in and out is done by one at a time, so that no half-carried change is copied. */
-class Pool {
-  readonly #free: Mirror[] = []
-  readonly #waiting: (() => void)[] = []
-  #made = 0
-  #last: Promise<unknown> = Promise.resolve()
-
-  async take(create: () => Mirror): Promise<Mirror> {
-    for (;;) {
-      const free = this.#free.pop()
-      if (free) return free
-      if (this.#made < MAX_MIRRORS) {
-        this.#made++
-        return create()
-      }
-      await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    }
-  }
-
-  giveBack(mirror: Mirror): void {
-    this.#free.push(mirror)
-    this.#waiting.shift()?.()
-  }
-
-  giveUp(): void {
-    this.#made--
-    this.#waiting.shift()?.()
-  }
-
-  alone<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(work)
-    // The next one waits for the end of this one, however it ended; the error goes to the caller of `result`.
-    this.#last = result.catch(() => undefined)
-    return result
-  }
 }
 
 /** Notes as they are shown: their text holds names that a command chose. */

@@ -10,11 +10,11 @@ import {
   paceOf,
   Tree,
 } from '../../files/index.ts'
-import { toSafeLine } from '../../../kernel/index.ts'
+import { createGate, heldFiles, type Maker, putSide, type Records, type SetLimits } from '../../changes/index.ts'
 import { followPlaces, mayLead } from '../guard/followed.ts'
-import { type ProtectedPlaces, Protection } from '../guard/protected.ts'
+import type { ProtectedPlaces } from '../guard/protected.ts'
 import { Dependencies } from './dependencies.ts'
-import { type Pair, Push } from './push.ts'
+import { type Pair, Push, type Pushed } from './push.ts'
 import { listTree, type MirrorLimits, removeWhole } from './scan.ts'
 
 /** The workspace and limits of a mirror. */
@@ -27,6 +27,8 @@ export interface MirrorOptions {
   readonly owner: Owner | undefined
   readonly limits: MirrorLimits
   readonly places: ProtectedPlaces
+  readonly records: Records
+  readonly changes: SetLimits
 }
 
 /** One copy of one workspace, for one command at a time. */
@@ -34,14 +36,17 @@ export class Mirror {
   readonly directory: string
   readonly #options: MirrorOptions
   #pairs = new Map<string, Pair>()
-  #protection: Protection
+  #named: readonly string[] = []
+  /** Stamps in the copy of what is held, by path. */
+  readonly #laid = new Map<string, string>()
+  /** The same of what stays beside the workspace. */
+  readonly #beside = new Map<string, string>()
   #isUsable = true
   #bound: readonly string[] = []
 
   constructor(options: MirrorOptions) {
     this.directory = options.directory
     this.#options = options
-    this.#protection = new Protection(options.places)
   }
 
   /** False when the last way back did not come to its end: the copy then has changes that are not the workspace's. */
@@ -69,7 +74,9 @@ export class Mirror {
       const leavesOut = (path: string): boolean => !isComplete && dependencies.take(path)
       const { entries, leftovers } = await listTree(host, { limits, pace, leavesOut })
       for (const path of leftovers) await host.removeAll(path)
-      this.#protection = this.#protect(entries, closed)
+      this.#named = [...this.#namedBy(entries), ...closed]
+      const held = heldFiles(this.#options.records)
+      await this.#unlay(mirror, held)
       await this.#dropStale({ mirror, pace }, entries)
       const pairs = new Map<string, Pair>()
       // The listing names parents first, and the map keeps that order.
@@ -80,40 +87,82 @@ export class Mirror {
       })
       this.#pairs = pairs
       this.#bound = dependencies.bound.filter((path) => pairs.has(path))
+      if (!isComplete) await this.#lay(mirror, held)
     } finally {
       host.close()
       mirror.close()
     }
   }
 
-  /** Carries what the command changed over to the workspace, until the signal ends it. Returns one note for each thing that was not taken back. */
-  async push(signal?: AbortSignal): Promise<string[]> {
+  /** Takes what the command changed into the workspace, until the signal ends it. The caller has the lock of the workspace. */
+  async push({ signal, maker }: { readonly signal: AbortSignal; readonly maker: Maker }): Promise<Pushed> {
     const host = new Tree(this.#options.workspace)
     const mirror = new Tree(this.directory)
     try {
-      const parts = { protection: this.#protection, host, mirror, pairs: this.#pairs }
-      const push = new Push({ ...this.#options, ...parts, signal })
-      await push.carry()
+      const { workspace, limits, places, changes, records } = this.#options
+      const push = new Push({
+        host,
+        mirror,
+        pairs: this.#pairs,
+        laid: this.#laid,
+        beside: this.#beside,
+        limits,
+        signal,
+      })
+      const pushed = await push.carry({
+        records,
+        limits: changes,
+        workspace,
+        maker,
+        rules: { never: new Set(places.paths), named: new Set(this.#named), opened: namesIn(places) },
+      })
       this.#isUsable = push.isWhole
-      return push.notes.map((note) => toSafeLine(note))
+      return pushed
     } finally {
       host.close()
       mirror.close()
     }
   }
 
-  #protect(entries: ReadonlyMap<string, Entry>, closed: readonly string[]): Protection {
+  /** Takes out of the copy what is no longer held: the workspace's own comes instead. */
+  async #unlay(mirror: Tree, held: ReturnType<typeof heldFiles>): Promise<void> {
+    for (const path of [...this.#laid.keys()].filter((each) => !held.has(each))) {
+      await removeWhole(mirror, path)
+      this.#pairs.delete(path)
+      this.#laid.delete(path)
+    }
+  }
+
+  /** Brings what is held into the copy, so that later commands see it. */
+  async #lay(mirror: Tree, held: ReturnType<typeof heldFiles>): Promise<void> {
+    const { records, owner } = this.#options
+    for (const [path, { set, side }] of held) {
+      if (this.#laid.has(path)) continue
+      const bytes = records.bytes(set, side)
+      if (bytes !== undefined && this.#canLay(mirror, path))
+        await putSide(mirror, path, { side: { ...side, mode: side.mode | 0o600 }, bytes, owner })
+      const stamp = mirror.entry(path)?.stamp
+      if (stamp !== undefined) this.#laid.set(path, stamp)
+    }
+  }
+
+  /** A file does not hide a directory of the workspace. */
+  #canLay(mirror: Tree, path: string): boolean {
+    return mirror.entry(path)?.kind !== 'directory'
+  }
+
+  /** Where links and git configurations lead that no command may change. */
+  #namedBy(entries: ReadonlyMap<string, Entry>): string[] {
     const { places, workspace } = this.#options
-    const protection = new Protection(places)
-    const around = { exists: (path: string) => entries.has(path), wasRepository: () => true }
-    const leading = [...entries].filter(
-      ([path, { kind }]) => mayLead(path, kind) && protection.placeOf(path, kind, around) !== undefined,
-    )
-    const followed = followPlaces(
-      workspace,
-      leading.map(([path]) => path),
-    )
-    return new Protection({ ...places, paths: [...places.paths, ...followed, ...closed] })
+    const has = (path: string): boolean => entries.has(path)
+    const rules = { never: new Set(places.paths), named: new Set<string>(), opened: namesIn(places) }
+    const judge = createGate({ ...rules, before: has, after: has })
+    const isHeld = (path: string): boolean => {
+      const { verdict } = judge({ path, type: 'changed', kind: 'file' })
+      return verdict === 'held' || verdict === 'never'
+    }
+    const leading = [...entries].filter(([path, { kind }]) => mayLead(path, kind) && isHeld(path)).map(([path]) => path)
+    return followPlaces(workspace, leading)
   }
 
   /** Removes from the copy what the workspace no longer holds, or holds as something else. */
@@ -143,4 +192,8 @@ export class Mirror {
     const copy = mirror.entry(path)
     return copy && { host: entry, mirror: copy }
   }
+}
+
+function namesIn({ writable }: ProtectedPlaces): ReadonlySet<string> {
+  return new Set(writable.map((name) => name.toLowerCase()))
 }

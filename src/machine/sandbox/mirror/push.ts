@@ -1,18 +1,16 @@
-/** push: carries what a command changed in a mirror back to the workspace, and refuses what may not leave the sandbox. */
-import { posix } from 'node:path'
+/** push: finds what a command changed in a mirror, and gives it to the gate. */
 import {
-  contentOf,
-  type Entry,
-  forEachPaced,
-  isClosed,
-  type Owner,
-  type Pace,
-  paceOf,
-  type Tree,
-} from '../../files/index.ts'
-import { errorCode, errorMessage } from '../../../kernel/index.ts'
+  type Change,
+  gitFault,
+  type Maker,
+  type Records,
+  type SetLimits,
+  type Surroundings,
+  takeChanges,
+  type Taken,
+} from '../../changes/index.ts'
+import { type Entry, forEachPaced, isClosed, type Pace, paceOf, type Tree } from '../../files/index.ts'
 import { NOT_KEPT } from '../messages.ts'
-import { directoriesAbove, isRepository, type Protection } from '../guard/protected.ts'
 import { listTree, type Listing, type MirrorLimits, removeWhole } from './scan.ts'
 
 /** Two entries that were equal when they were last carried over. */
@@ -26,219 +24,142 @@ export interface PushOptions {
   readonly limits: MirrorLimits
   readonly host: Tree
   readonly mirror: Tree
-  readonly protection: Protection
   /** Kept true: holds what is equal on both sides when the push is over. */
   readonly pairs: Map<string, Pair>
+  /** Kept true: stamps in the mirror of what is held, by path. */
+  readonly laid: Map<string, string>
+  /** The same of what stays beside the workspace. */
+  readonly beside: Map<string, string>
   /** Ends the work. What is not taken back by then is one note. */
-  readonly signal: AbortSignal | undefined
+  readonly signal: AbortSignal
 }
 
-/** One way back. Whatever is not taken back is also removed from the mirror, so that the next pull brings the workspace's own. */
+/** The place of the record, and the rules. */
+export interface CarryOptions {
+  readonly records: Records
+  readonly limits: SetLimits
+  readonly workspace: string
+  readonly maker: Maker
+  readonly rules: Omit<Surroundings, 'before' | 'after'>
+}
+
+/** The set of a command, and what of its changes no set can hold. */
+export interface Pushed {
+  readonly taken?: Taken
+  readonly notes: readonly string[]
+}
+
+/** One way back. */
 export class Push {
   readonly #options: PushOptions
-  readonly notes: string[] = []
+  readonly #notes: string[] = []
   readonly #pace: Pace
-  #after: Listing['entries'] = new Map()
-  #taken = 0
   #isWhole = true
-  /** The system refused a change. */
-  #hasFailed = false
-  /** Directories that were repositories before the command. */
-  readonly #repositories: ReadonlySet<string>
 
   constructor(options: PushOptions) {
     this.#options = options
-    const { pairs, signal } = options
-    this.#pace = paceOf(signal)
-    const heads = [...pairs.keys()].filter((path) => posix.basename(path) === 'HEAD').map((path) => posix.dirname(path))
-    const parts = (directory: string): string[] => (directory === '.' ? [] : directory.split('/'))
-    const repositories = heads.filter((directory) => isRepository(parts(directory), (path) => pairs.has(path)))
-    this.#repositories = new Set(repositories.map((directory) => (directory === '.' ? '' : directory)))
+    this.#pace = paceOf(options.signal)
   }
 
-  /** False when it did not come to its end. */
+  /** False when it did not come to its end: the mirror then has changes that are not the workspace's. */
   get isWhole(): boolean {
     return this.#isWhole
   }
 
-  async carry(): Promise<void> {
+  async carry(options: CarryOptions): Promise<Pushed> {
     try {
-      await this.#carryAll()
+      const listing = await this.#list()
+      const taken = listing && (await this.#take(listing, options))
+      return { notes: this.#notes, ...(taken && { taken }) }
     } catch (error) {
-      if (!this.#options.signal?.aborted) throw error
-      this.#giveUp(NOT_KEPT.timeUp(this.#taken))
+      this.#isWhole = false
+      if (!this.#options.signal.aborted) throw error
+      return { notes: [...this.#notes, NOT_KEPT.timeUp()] }
     }
   }
 
-  async #carryAll(): Promise<void> {
+  /** Undefined when there is too much to take back. */
+  async #list(): Promise<Listing | undefined> {
     const { pairs, limits, mirror } = this.#options
     // With more than this, more has changed than is taken back.
-    const maxEntries = pairs.size + limits.maxFiles
-    const after = await listTree(mirror, { maxEntries, opens: true, pace: this.#pace })
-    this.#after = after.entries
-    const changed: [string, Entry][] = []
+    const after = await listTree(mirror, { maxEntries: pairs.size + limits.maxFiles, opens: true, pace: this.#pace })
     let bytes = 0
-    await forEachPaced(after.entries, this.#pace, ([path, entry]) => {
-      bytes += entry.size
-      if (!isSame(pairs.get(path)?.mirror, entry)) changed.push([path, entry])
-    })
-    // The limit is on all that would be there, not on changes: else one command could leave too much for every later one.
+    for (const { size } of after.entries.values()) bytes += size
     const files = after.entries.size
-    const isTooMuch = changed.length > 0 && (files > limits.maxFiles || bytes > limits.maxBytes)
-    if (isTooMuch || !after.isComplete) return this.#giveUp(NOT_KEPT.tooMuch({ files, bytes }, limits))
+    // The limit is on all that would be there, not on changes: else one command could leave too much for every later one.
+    if (!after.isComplete || files > limits.maxFiles || bytes > limits.maxBytes) {
+      this.#notes.push(NOT_KEPT.tooMuch({ files, bytes }, limits))
+      this.#isWhole = false
+      return undefined
+    }
     for (const path of after.others) await this.#refuse(path, NOT_KEPT.special(path))
     for (const path of after.deep) await this.#refuse(path, NOT_KEPT.tooDeep(path))
-    await this.#takeAll(changed, after.deep.length > 0)
+    return after
   }
 
-  /** New files first, and then the removals: else a file that was moved to where it is not kept would be gone. */
-  async #takeAll(changed: readonly [string, Entry][], isTooDeep: boolean): Promise<void> {
-    const { pairs, mirror } = this.#options
-    const before = [...pairs].reverse()
-    // Where a file becomes a directory or the reverse, what was there goes before all.
-    const replaced = new Set(
-      before.filter(([path, { mirror: was }]) => this.#isReplaced(path, was)).map(([path]) => path),
-    )
-    const isInTheWay = (path: string): boolean =>
-      replaced.size > 0 && [...directoriesAbove(path), path].some((each) => replaced.has(each))
-    const removed = before.filter(([path]) => replaced.has(path) || !this.#after.has(path))
-    const take = ([path, pair]: [string, Pair]): Promise<void> => this.#takeRemoval(path, pair)
-    await forEachPaced(
-      removed.filter(([path]) => isInTheWay(path)),
-      this.#pace,
-      take,
-    )
-    await forEachPaced(changed, this.#pace, async ([path, entry]) => {
-      if (mirror.entry(path)) await this.#guard(path, () => this.#takeChange(path, entry))
+  async #take(after: Listing, { rules, ...options }: CarryOptions): Promise<Taken | undefined> {
+    const { pairs, host, mirror } = this.#options
+    const changes = await this.#changes(after)
+    if (changes.length === 0) return undefined
+    const taken = await takeChanges({
+      ...options,
+      host,
+      source: mirror,
+      changes,
+      around: {
+        ...rules,
+        before: (path) => pairs.has(path) || this.#isOnHost(path),
+        after: (path) => after.entries.has(path),
+      },
+      isStale: (path) => host.entry(path)?.stamp !== pairs.get(path)?.host.stamp,
+      pace: this.#pace,
     })
-    const lost = changed
-      .filter(([path, entry]) => pairs.get(path)?.mirror !== entry)
-      .map(([, entry]) => contentOf(entry))
-    const rest = removed.filter(([path]) => !isInTheWay(path))
-    const staying = this.#movedAway(rest, { lost: new Set(lost), isAny: this.#hasFailed || isTooDeep })
-    await forEachPaced(
-      rest.filter(([path]) => !staying.has(path)),
-      this.#pace,
-      take,
-    )
+    await this.#settle(changes, after, taken)
+    return taken
   }
 
-  /** Files that stay, as what the command made of them was not kept. */
-  #movedAway(
-    removed: readonly [string, Pair][],
-    { lost, isAny }: { readonly lost: ReadonlySet<string>; readonly isAny: boolean },
-  ): ReadonlySet<string> {
-    const isLost = ({ mirror: was }: Pair): boolean => was.kind !== 'directory' && (isAny || lost.has(contentOf(was)))
-    const staying = removed.filter(([, pair]) => isLost(pair)).map(([path]) => path)
-    for (const path of staying) this.#options.pairs.delete(path)
-    if (staying.length > 0) this.notes.push(NOT_KEPT.movedAway(staying))
-    return new Set(staying)
-  }
-
-  #isReplaced(path: string, { kind }: Entry): boolean {
-    const now = this.#after.get(path)
-    return now !== undefined && now.kind !== kind
-  }
-
-  #giveUp(note: string): void {
-    this.notes.push(note)
-    this.#isWhole = false
-  }
-
-  async #takeRemoval(path: string, pair: Pair): Promise<void> {
-    const { host, pairs } = this.#options
-    pairs.delete(path)
-    const protectedPath = this.#protection(path, pair.host.kind)
-    if (protectedPath !== undefined) {
-      this.notes.push(NOT_KEPT.protectedRemoval(path, protectedPath))
-      return
-    }
-    await this.#guard(path, async () => {
-      const now = host.entry(path)
-      if (!now) return
-      if (now.stamp !== pair.host.stamp) {
-        this.notes.push(NOT_KEPT.removedMeanwhile(path))
-        return
-      }
-      if (now.kind === 'directory' && (await host.list(path, { max: 0 })).isComplete === false) return
-      host.remove(path, now.kind)
+  async #changes({ entries }: Listing): Promise<Change[]> {
+    const { pairs, laid, beside } = this.#options
+    const changes: Change[] = []
+    await forEachPaced(entries, this.#pace, async ([path, entry]) => {
+      const before = pairs.get(path)?.mirror
+      if (isSame(before, entry) || [laid.get(path), beside.get(path)].includes(entry.stamp)) return
+      const { kind } = entry
+      if (kind === 'other') return
+      const type = before === undefined ? 'added' : 'changed'
+      const leavesWorkspace = kind === 'link' && !staysInside(path, entry.target ?? '')
+      const fault = kind === 'file' ? await gitFault(this.#options.mirror, path) : undefined
+      changes.push({ path, type, kind, leavesWorkspace, fault })
     })
+    for (const [path, { mirror }] of pairs)
+      if (!entries.has(path) && mirror.kind !== 'other' && ![laid.get(path), beside.get(path)].includes(GONE))
+        changes.push({ path, type: 'removed', kind: mirror.kind })
+    return withReferences(changes)
   }
 
-  async #takeChange(path: string, entry: Entry): Promise<void> {
-    const { host, pairs } = this.#options
-    const note = this.#refusal(path, entry)
-    if (note !== undefined) return this.#refuse(path, note)
-    this.#makeParents(posix.dirname(path))
-    const before = pairs.get(path)
-    const now = host.entry(path)
-    const isDirectory = entry.kind === 'directory'
-    if (isDirectory && now?.kind === 'directory') return this.#pair(path, entry)
-    if (now && now.stamp !== before?.host.stamp) return this.#keepBeside(path, entry)
-    if (isDirectory) host.makeDirectory(path, { mode: entry.mode, owner: this.#hostOwner(path) })
-    else if (entry.kind === 'link') replaceLink(host, path, entry)
-    else await this.#writeFile(path, { entry, now, before })
-    this.#pair(path, entry)
-  }
-
-  async #writeFile(
-    path: string,
-    { entry, now, before }: { entry: Entry; now: Entry | undefined; before: Pair | undefined },
-  ): Promise<void> {
-    const { host, mirror } = this.#options
-    // The host's own mode stays unless the command changed it.
-    const mode = now && before?.mirror.mode === entry.mode ? now.mode : entry.mode
-    const owner = this.#hostOwner(path)
-    await host.copyFrom(mirror, path, { mode, owner, mustBeNew: now === undefined, pace: this.#pace })
-  }
-
-  #refusal(path: string, entry: Entry): string | undefined {
-    const protectedPath = this.#protection(path, entry.kind)
-    if (protectedPath !== undefined) return NOT_KEPT.protectedChange(path, protectedPath)
-    const leaves = entry.kind === 'link' && !staysInside(path, entry.target ?? '')
-    return leaves ? NOT_KEPT.leavingLink(path) : undefined
+  /** After the set: what is applied is equal on both sides, what is held stays in the mirror, and the rest goes. */
+  async #settle(changes: readonly Change[], { entries }: Listing, taken: Taken | undefined): Promise<void> {
+    const { pairs, laid } = this.#options
+    const verdicts = new Map(taken?.entries.map(({ path, verdict }) => [path, verdict]))
+    const beside = (taken?.entries ?? []).filter(({ verdict }) => verdict === 'beside').map(({ path }) => path)
+    const isBeside = (path: string): boolean => beside.some((unit) => path === unit || path.startsWith(`${unit}/`))
+    await forEachPaced(changes, this.#pace, async ({ path, type }) => {
+      const entry = entries.get(path)
+      const verdict = verdicts.get(path) ?? (isBeside(path) ? 'beside' : 'applied')
+      laid.delete(path)
+      this.#options.beside.delete(path)
+      if (verdict === 'held') laid.set(path, entry?.stamp ?? GONE)
+      else if (verdict === 'beside') this.#options.beside.set(path, entry?.stamp ?? GONE)
+      else if (verdict === 'never' || verdict === 'conflict') await this.#forget(path)
+      else if (type === 'removed') pairs.delete(path)
+      else this.#pair(path, entry)
+    })
   }
 
   /** Both sides are equal now. */
-  #pair(path: string, entry: Entry): void {
-    const { host, pairs } = this.#options
-    const result = host.entry(path)
-    if (result) pairs.set(path, { host: result, mirror: entry })
-  }
-
-  /** Both sides changed it: the host's stays, the command's is written beside it. */
-  async #keepBeside(path: string, entry: Entry): Promise<void> {
-    const { host, mirror } = this.#options
-    if (entry.kind !== 'file') return this.#refuse(path, NOT_KEPT.changedMeanwhile(path))
-    let beside = `${path}.nexus-conflict`
-    for (let number = 2; host.entry(beside); number++) beside = `${path}.nexus-conflict-${number}`
-    const owner = this.#hostOwner(path)
-    await host.copyFrom(mirror, path, { to: beside, mode: entry.mode, owner, mustBeNew: true, pace: this.#pace })
-    await this.#refuse(path, NOT_KEPT.conflict(path, beside))
-  }
-
-  #makeParents(directory: string): void {
-    const { host } = this.#options
-    if (directory === '.' || host.entry(directory)?.kind === 'directory') return
-    this.#makeParents(posix.dirname(directory))
-    host.makeDirectory(directory, {
-      mode: this.#after.get(directory)?.mode ?? 0o755,
-      owner: this.#hostOwner(directory),
-    })
-  }
-
-  /** New files belong to whom their directory belongs to, also when root carries them over. */
-  #hostOwner(path: string): Owner | undefined {
-    return process.getuid?.() === 0 ? this.#options.host.ownerOf(posix.dirname(path)) : undefined
-  }
-
-  #protection(path: string, kind: string): string | undefined {
-    const { pairs, protection } = this.#options
-    return protection.placeOf(path, kind, {
-      // A command that ran at the same time may have made the other half of a repository.
-      exists: (other) => this.#after.has(other) || pairs.has(other) || this.#isOnHost(other),
-      wasRepository: (directory) => this.#repositories.has(directory),
-    })
+  #pair(path: string, entry: Entry | undefined): void {
+    const now = this.#options.host.entry(path)
+    if (entry && now) this.#options.pairs.set(path, { host: now, mirror: entry })
   }
 
   #isOnHost(path: string): boolean {
@@ -251,22 +172,12 @@ export class Push {
     }
   }
 
-  async #guard(path: string, step: () => Promise<void>): Promise<void> {
-    try {
-      await step()
-      this.#taken++
-    } catch (error) {
-      if (this.#options.signal?.aborted) throw error
-      this.#hasFailed = true
-      await this.#refuse(path, NOT_KEPT.failed(path, errorCode(error) ?? errorMessage(error)))
-    }
-  }
-
   async #refuse(path: string, note: string): Promise<void> {
-    this.notes.push(note)
+    this.#notes.push(note)
     await this.#forget(path)
   }
 
+  /** The next pull brings the workspace's own. */
   async #forget(path: string): Promise<void> {
     const { mirror, pairs } = this.#options
     await removeWhole(mirror, path)
@@ -278,10 +189,23 @@ export class Push {
   }
 }
 
-function replaceLink(host: Tree, path: string, entry: Entry): void {
-  if (host.entry(path)) host.remove(path, 'link')
-  host.makeLink(path, entry.target ?? '')
+/** References move between files of their own and the packed ones: where these are held, the others are too. */
+function withReferences(changes: readonly Change[]): Change[] {
+  const faults = new Map(
+    changes.flatMap(({ path, fault }) =>
+      fault !== undefined && path.endsWith(PACKED) ? [[path.slice(0, -PACKED.length), fault]] : [],
+    ),
+  )
+  return changes.map((change) => {
+    const at = [...faults.keys()].find((directory) => change.path.startsWith(`${directory}/refs/`))
+    return at === undefined ? change : { ...change, fault: faults.get(at) }
+  })
 }
+
+const PACKED = '/packed-refs'
+
+/** Stamp of a held removal. */
+const GONE = 'gone'
 
 function isSame(before: Entry | undefined, now: Entry): boolean {
   return before !== undefined && before.kind === now.kind && (now.kind === 'directory' || before.stamp === now.stamp)

@@ -1,0 +1,248 @@
+/** records: change sets on the disk of this machine, beside the state of the sandbox: what each did, and the bytes before and after. */
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { errorCode } from '../../kernel/index.ts'
+import type { Change, Verdict } from './gate.ts'
+
+/** One side of a change: what was, or is, at a path. */
+export interface Side {
+  readonly kind: Change['kind']
+  readonly mode: number
+  readonly size: number
+  /** SHA-256 of a file's bytes or a link's text; empty for a directory. */
+  readonly digest: string
+  /** Where its bytes begin in the pack; absent for what the pack does not hold. */
+  readonly at?: number
+}
+
+/** One path of a set. */
+export interface SetEntry {
+  readonly path: string
+  /** The outermost place that decided: what a user keeps or drops. */
+  readonly unit: string
+  readonly type: Change['type']
+  readonly verdict: Verdict | 'conflict' | 'undone'
+  /** Completes "held, because …". */
+  readonly reason?: string
+  /** Absent: there was nothing. */
+  readonly before?: Side
+  readonly after?: Side
+}
+
+/** One command or file tool, and what it changed. */
+export interface ChangeSet {
+  readonly id: string
+  /** Real path. */
+  readonly workspace: string
+  /** ISO 8601. */
+  readonly createdAt: string
+  readonly expiresAt: string
+  /** `taking`: its process was killed under it, or still works. */
+  readonly state: 'taking' | 'applied' | 'undone'
+  /** The tool that made the changes, and its call. */
+  readonly tool: string
+  readonly call?: string
+}
+
+/** The sets of one workspace. Whoever changes one has the lock of the workspace. */
+export class Records {
+  readonly #directory: string
+  readonly #workspace: string
+
+  /** `directory` is made when the first set is. A file system may give the identity of a removed workspace to another one. */
+  constructor(directory: string, workspace: string) {
+    this.#directory = directory
+    this.#workspace = workspace
+  }
+
+  /** The newest first. */
+  list(): ChangeSet[] {
+    return this.#ids()
+      .flatMap((id) => this.find(id) ?? [])
+      .filter(({ workspace }) => workspace === this.#workspace)
+      .toSorted((a, b) => b.createdAt.localeCompare(a.createdAt) || b.id.localeCompare(a.id))
+  }
+
+  find(id: string): ChangeSet | undefined {
+    const text = readText(join(this.#directory, id, 'set.json'))
+    return text === undefined ? undefined : (JSON.parse(text) as ChangeSet)
+  }
+
+  entries(id: string): SetEntry[] {
+    const text = readText(join(this.#directory, id, 'entries.jsonl')) ?? ''
+    return text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as SetEntry)
+  }
+
+  /** Opens the pack of a new set. */
+  pack(id: string): PackWriter {
+    mkdirSync(join(this.#directory, id), { recursive: true, mode: 0o700 })
+    return new PackWriter(join(this.#directory, id, 'pack'))
+  }
+
+  /** The bytes of a side; undefined when the pack does not hold them. */
+  bytes(id: string, { at, size }: Side): Uint8Array | undefined {
+    if (at === undefined) return undefined
+    const fd = openSync(join(this.#directory, id, 'pack'), 'r')
+    try {
+      const bytes = Buffer.allocUnsafe(size)
+      for (let done = 0; done < size;) {
+        const got = readSync(fd, bytes, done, size - done, at + done)
+        if (got === 0) return undefined
+        done += got
+      }
+      return bytes
+    } finally {
+      closeSync(fd)
+    }
+  }
+
+  /** Sets that a command has to look at: those being taken, and those that hold something. The oldest first. */
+  open(): ChangeSet[] {
+    return namesIn(join(this.#directory, OPEN))
+      .flatMap((id) => this.find(id) ?? [])
+      .filter(({ workspace }) => workspace === this.#workspace)
+      .toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))
+  }
+
+  /** Writes the entries, when given, and then the row, each whole or not at all, and so that it survives a loss of power. */
+  write(set: ChangeSet, entries: readonly SetEntry[] | undefined = undefined): void {
+    const directory = join(this.#directory, set.id)
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    mkdirSync(join(this.#directory, OPEN), { recursive: true, mode: 0o700 })
+    const isHeld = (entry: SetEntry): boolean => HELD.includes(entry.verdict)
+    const isOpen = set.state === 'taking' || (entries ?? this.entries(set.id)).some(isHeld)
+    const mark = join(this.#directory, OPEN, set.id)
+    // Before the row when it opens, after it when it closes: a row that must be looked at is never without its mark.
+    if (isOpen) closeSync(openSync(mark, 'w', 0o600))
+    if (entries)
+      writeWhole(join(directory, 'entries.jsonl'), entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))
+    writeWhole(join(directory, 'set.json'), JSON.stringify(set))
+    syncDirectory(directory)
+    syncDirectory(this.#directory)
+    if (!isOpen) rmSync(mark, { force: true })
+  }
+
+  remove(id: string): void {
+    // The row first: without it the rest is no set.
+    rmSync(join(this.#directory, id, 'set.json'), { force: true })
+    rmSync(join(this.#directory, id), { recursive: true, force: true })
+    rmSync(join(this.#directory, OPEN, id), { force: true })
+  }
+
+  /** Removes what a killed process left before its row was written, and sets that expired. */
+  prune(now: number): string[] {
+    return this.#ids().filter((id) => {
+      const set = this.find(id)
+      const isOver = set === undefined || Date.parse(set.expiresAt) < now
+      if (isOver) this.remove(id)
+      return isOver
+    })
+  }
+
+  #ids(): string[] {
+    return namesIn(this.#directory).filter((name) => name !== OPEN)
+  }
+}
+
+/** Verdicts that wait for a person. */
+export const HELD: readonly SetEntry['verdict'][] = ['held', 'conflict']
+
+/** The directory of marks. */
+const OPEN = 'open'
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** Files that are held, the newest of each path, with the set that holds them. */
+export function heldFiles(records: Records): ReadonlyMap<string, { readonly set: string; readonly side: Side }> {
+  const held = new Map<string, { set: string; side: Side }>()
+  for (const { id } of records.open())
+    for (const { path, verdict, after } of records.entries(id)) {
+      held.delete(path)
+      if (verdict === 'held' && after !== undefined) held.set(path, { set: id, side: after })
+    }
+  return held
+}
+
+/** Collects the bytes of a set in one file, which is one write to the disk for thousands of small files. */
+export class PackWriter {
+  readonly #fd: number
+  #size = 0
+
+  constructor(path: string) {
+    this.#fd = openSync(path, 'wx', 0o600)
+  }
+
+  /** Bytes so far: where the next part begins. */
+  get size(): number {
+    return this.#size
+  }
+
+  add(part: Uint8Array): void {
+    for (let done = 0; done < part.length;) done += writeSync(this.#fd, part, done)
+    this.#size += part.length
+  }
+
+  /** Returns when the bytes would survive a loss of power. */
+  finish(): void {
+    fsyncSync(this.#fd)
+    closeSync(this.#fd)
+  }
+}
+
+/** The directory of the sets of a workspace, by what it is and not by its name. */
+export function recordsOf(stateDir: string, workspace: string): Records {
+  const { dev, ino } = statSync(workspace, { bigint: true })
+  return new Records(join(stateDir, 'changes', `${dev}-${ino}`), workspace)
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function writeWhole(path: string, text: string): void {
+  const fd = openSync(`${path}.part`, 'w', 0o600)
+  try {
+    const bytes = Buffer.from(text)
+    for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done)
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+  renameSync(`${path}.part`, path)
+}
+
+function syncDirectory(path: string): void {
+  const fd = openSync(path, 'r')
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}

@@ -1,0 +1,124 @@
+/** undo: puts back what a change set replaced, and takes or drops what it held. Each step may be repeated after a kill. */
+import { errorCode, errorMessage } from '../../kernel/index.ts'
+import type { Tree } from '../files/index.ts'
+import { type ChangeSet, HELD, type Records, type SetEntry, type Side } from './records.ts'
+import { isSameSide, putSide, sideAt } from './sides.ts'
+
+/** A set in its workspace. Who uses it has the lock of the workspace. */
+export interface InWorkspace {
+  readonly records: Records
+  readonly host: Tree
+  readonly set: ChangeSet
+}
+
+/** Which part of a set. */
+export interface Choice {
+  /** Paths or units; empty: all of it. */
+  readonly paths: readonly string[]
+  /** Also where the workspace has changed since. */
+  readonly force: boolean
+}
+
+/** The result for one path. */
+export interface Outcome {
+  readonly path: string
+  readonly result: 'done' | 'changed-since' | 'no-bytes' | 'failed'
+  /** A code of the system, of what failed. */
+  readonly code?: string
+}
+
+/** Restores bytes, modes and removals. A path that changed since is left, unless forced. */
+export async function undo(at: InWorkspace, choice: Choice): Promise<Outcome[]> {
+  const outcomes = await move(at, choice, {
+    of: ['applied'],
+    to: 'undone',
+    from: ({ after }) => after,
+    into: ({ before }) => before,
+  })
+  const { records, set } = at
+  if (!records.entries(set.id).some(({ verdict }) => verdict === 'applied')) records.write({ ...set, state: 'undone' })
+  return outcomes
+}
+
+/** Brings held changes into the workspace. */
+export function keep(at: InWorkspace, choice: Choice): Promise<Outcome[]> {
+  return move(at, choice, { of: HELD, to: 'applied', from: ({ before }) => before, into: ({ after }) => after })
+}
+
+/** Gives held changes up. Returns their paths. */
+export function drop({ records, set }: InWorkspace, { paths }: Pick<Choice, 'paths'>): string[] {
+  const dropped: string[] = []
+  const entries = records.entries(set.id).map((entry): SetEntry => {
+    if (!HELD.includes(entry.verdict) || !isChosen(entry, paths)) return entry
+    dropped.push(entry.path)
+    return { ...entry, verdict: 'dropped' }
+  })
+  records.write(set, entries)
+  return dropped
+}
+
+/** Ends what a killed process began: a set that was being taken is undone, so that each file is what it was. */
+export async function recover(records: Records, host: Tree): Promise<ChangeSet[]> {
+  const open = records.open().filter((set) => set.state === 'taking')
+  for (const set of open) {
+    await undo({ records, host, set }, { paths: [], force: false })
+    records.write({ ...set, state: 'undone' })
+  }
+  return open
+}
+
+interface Direction {
+  readonly of: readonly SetEntry['verdict'][]
+  readonly to: SetEntry['verdict']
+  readonly from: (entry: SetEntry) => Side | undefined
+  readonly into: (entry: SetEntry) => Side | undefined
+}
+
+async function move(
+  { records, host, set }: InWorkspace,
+  { paths, force }: Choice,
+  direction: Direction,
+): Promise<Outcome[]> {
+  const entries = records.entries(set.id)
+  const chosen = entries.filter((entry) => direction.of.includes(entry.verdict) && isChosen(entry, paths))
+  const outcomes = new Map<SetEntry, Outcome>()
+  for (const entry of inOrder(chosen, direction.into))
+    outcomes.set(entry, await moveOne({ records, host, set }, { entry, force, direction }))
+  const isDone = (entry: SetEntry): boolean => outcomes.get(entry)?.result === 'done'
+  const moved = entries.map((entry): SetEntry => (isDone(entry) ? { ...entry, verdict: direction.to } : entry))
+  if (outcomes.size > 0) records.write(set, moved)
+  return chosen.flatMap((entry) => outcomes.get(entry) ?? [])
+}
+
+async function moveOne(
+  { records, host, set }: InWorkspace,
+  { entry, force, direction }: { readonly entry: SetEntry; readonly force: boolean; readonly direction: Direction },
+): Promise<Outcome> {
+  const { path } = entry
+  const [from, into] = [direction.from(entry), direction.into(entry)]
+  try {
+    const now = await sideAt(host, path)
+    // An earlier try was killed after this step.
+    if (isSameSide(now, into)) return { path, result: 'done' }
+    if (!isSameSide(from, now) && !force) return { path, result: 'changed-since' }
+    const bytes = into && into.kind !== 'directory' ? records.bytes(set.id, into) : undefined
+    if (into && into.kind !== 'directory' && bytes === undefined) return { path, result: 'no-bytes' }
+    await putSide(host, path, { side: into, bytes })
+    return { path, result: 'done' }
+  } catch (error) {
+    return { path, result: 'failed', code: errorCode(error) ?? errorMessage(error) }
+  }
+}
+
+/** Removals first, the deepest first, then what is made, in the order of the set. */
+function inOrder(entries: readonly SetEntry[], into: Direction['into']): SetEntry[] {
+  const removed = entries.filter((entry) => into(entry) === undefined).toReversed()
+  return [...removed, ...entries.filter((entry) => into(entry) !== undefined)]
+}
+
+/** Whether a path, its unit or a directory above it was named. */
+function isChosen({ path, unit }: SetEntry, paths: readonly string[]): boolean {
+  return (
+    paths.length === 0 || paths.some((chosen) => chosen === unit || chosen === path || path.startsWith(`${chosen}/`))
+  )
+}

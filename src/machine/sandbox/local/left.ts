@@ -1,0 +1,43 @@
+/** left: what came back of a command, in words for the model and the user. */
+import type { SetEntry } from '../../changes/index.ts'
+import { CHANGED } from '../messages.ts'
+import type { Pushed } from '../mirror/push.ts'
+import type { CommandChanges } from '../sandbox.ts'
+
+/** The changes of a command, after they were taken back. */
+export interface Left {
+  readonly notes: readonly string[]
+  readonly changes?: CommandChanges
+}
+
+/** A set in words, and in numbers. */
+export function leftBy({ taken, notes }: Pushed): Left {
+  if (taken === undefined) return { notes }
+  const { set, entries } = taken
+  const unitsOf = (verdict: SetEntry['verdict']): SetEntry[] => [
+    ...new Map(entries.filter((entry) => entry.verdict === verdict).map((entry) => [entry.unit, entry])).values(),
+  ]
+  const [held, conflicts, never] = [unitsOf('held'), unitsOf('conflict'), unitsOf('never')]
+  const packages = unitsOf('beside').filter(({ reason }) => reason !== undefined)
+  const names = (some: readonly SetEntry[]): string[] => some.map(({ unit }) => unit)
+  const applied = entries.filter(
+    ({ verdict, after, before }) => verdict === 'applied' && (after ?? before)?.kind !== 'directory',
+  )
+  return {
+    notes: [
+      ...notes,
+      ...(held.length > 0
+        ? [
+            CHANGED.held(
+              held.map(({ unit, reason = '' }) => ({ unit, reason })),
+              set.id,
+            ),
+          ]
+        : []),
+      ...(conflicts.length > 0 ? [CHANGED.conflict(names(conflicts), set.id)] : []),
+      ...(packages.length > 0 ? [CHANGED.beside(names(packages))] : []),
+      ...(never.length > 0 ? [CHANGED.never(names(never))] : []),
+    ],
+    changes: { id: set.id, applied: applied.map(({ path }) => path), held: names([...held, ...conflicts]) },
+  }
+}

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { drop, keep, recordsOf, type Records, undo } from '../../../src/machine/changes/index.ts'
+import { Tree } from '../../../src/machine/files/index.ts'
+import { openRig, type Rig, STATE_DIR } from './local-rig.ts'
+import { whySkipped } from './required.ts'
+
+const skip = whySkipped() ?? false
+
+interface SetRig extends Rig {
+  readonly records: Records
+  readonly host: Tree
+  read(path: string): string
+  git(...args: readonly string[]): string
+}
+
+async function openSets(context: TestContext): Promise<SetRig> {
+  const rig = await openRig(context)
+  const host = new Tree(rig.workspace)
+  context.after(() => host.close())
+  return {
+    ...rig,
+    host,
+    records: recordsOf(STATE_DIR, rig.workspace),
+    read: (path) => readFileSync(join(rig.workspace, path), 'utf8'),
+    git: (...args) =>
+      execFileSync('git', ['-c', 'safe.directory=*', '-C', rig.workspace, ...args], { encoding: 'utf8' }),
+  }
+}
+
+const ALL = { paths: [], force: false }
+
+test(
+  'a command changes, makes and removes files: the set names them, and undo restores them all',
+  { skip },
+  async (context) => {
+    const { run, workspace, records, host, read } = await openSets(context)
+    mkdirSync(join(workspace, 'src'))
+    writeFileSync(join(workspace, 'src/a.txt'), 'old\n')
+    writeFileSync(join(workspace, 'gone.txt'), 'gone\n')
+    writeFileSync(join(workspace, 'run.sh'), '#!/bin/sh\n')
+    chmodSync(join(workspace, 'run.sh'), 0o644)
+    const { changes, notes } = await run(
+      'echo new > src/a.txt; mkdir d; echo x > d/new.txt; rm gone.txt; chmod +x run.sh; ln -s src/a.txt l',
+    )
+    assert.deepEqual(notes, [])
+    assert.deepEqual([...(changes?.applied ?? [])].sort(), ['d/new.txt', 'gone.txt', 'l', 'run.sh', 'src/a.txt'])
+    const [set] = records.list()
+    assert.ok(set)
+    assert.deepEqual([set.id, set.state, set.workspace], [changes?.id, 'applied', workspace])
+    assert.equal(read('src/a.txt'), 'new\n')
+    const outcomes = await undo({ records, host, set }, ALL)
+    assert.ok(
+      outcomes.every(({ result }) => result === 'done'),
+      JSON.stringify(outcomes),
+    )
+    assert.deepEqual([read('src/a.txt'), read('gone.txt')], ['old\n', 'gone\n'])
+    assert.equal(existsSync(join(workspace, 'd')), false)
+    assert.equal(existsSync(join(workspace, 'l')), false)
+    assert.equal(statSync(join(workspace, 'run.sh')).mode & 0o777, 0o644)
+    assert.equal(records.find(set.id)?.state, 'undone')
+    assert.equal((await run('cat src/a.txt gone.txt; ls')).stdout, 'old\ngone\ngone.txt\nrun.sh\nsrc\n')
+  },
+)
+
+test(
+  'what is held is not in the workspace, is there for later commands, and comes with keep',
+  { skip },
+  async (context) => {
+    const { run, workspace, records, host, read } = await openSets(context)
+    const { notes, changes } = await run(
+      'echo "export A=1" > .envrc; mkdir .vscode; echo {} > .vscode/tasks.json; echo y > plain.txt',
+    )
+    assert.equal(read('plain.txt'), 'y\n')
+    for (const name of ['.envrc', '.vscode']) {
+      assert.equal(existsSync(join(workspace, name)), false, name)
+      assert.match(notes.join('\n'), new RegExp(`Nexus holds .*${name} \\(`))
+    }
+    assert.deepEqual(changes?.held, ['.envrc', '.vscode'])
+    const later = await run('cat .envrc .vscode/tasks.json')
+    assert.equal(later.stdout, 'export A=1\n{}\n')
+    assert.equal(later.changes, undefined, 'what was held already is no change')
+    const [set] = records.list()
+    assert.ok(set)
+    await keep({ records, host, set }, { paths: ['.envrc'], force: false })
+    assert.equal(read('.envrc'), 'export A=1\n')
+    assert.equal(existsSync(join(workspace, '.vscode')), false)
+    drop({ records, host, set }, { paths: ['.vscode'] })
+    const last = await run('cat .envrc; ls -A .vscode 2>&1')
+    assert.match(last.stdout, /^export A=1\n.*No such file/)
+    assert.equal(last.changes, undefined)
+  },
+)
+
+test('undo leaves and names a file that changed since, and takes it when forced', { skip }, async (context) => {
+  const { run, workspace, records, host, read } = await openSets(context)
+  for (const name of ['a', 'b']) writeFileSync(join(workspace, name), 'old\n')
+  await run('echo new | tee a b')
+  writeFileSync(join(workspace, 'b'), 'by hand\n')
+  const [set] = records.list()
+  assert.ok(set)
+  const outcomes = await undo({ records, host, set }, ALL)
+  assert.deepEqual(
+    outcomes.map(({ path, result }) => [path, result]),
+    [
+      ['a', 'done'],
+      ['b', 'changed-since'],
+    ],
+  )
+  assert.deepEqual([read('a'), read('b'), records.find(set.id)?.state], ['old\n', 'by hand\n', 'applied'])
+  await undo({ records, host, set }, { paths: ['b'], force: true })
+  assert.deepEqual([read('b'), records.find(set.id)?.state], ['old\n', 'undone'])
+})
+
+test('a hook, settings of git and a commit: the commit comes back, the rest is held', { skip }, async (context) => {
+  const { run, workspace, git, records, host, read } = await openSets(context)
+  git('init', '-q', '-b', 'main')
+  writeFileSync(join(workspace, 'a'), 'one\n')
+  git('add', '.')
+  git('-c', 'user.name=u', '-c', 'user.email=e', 'commit', '-qm', 'one')
+  const before = git('rev-parse', 'HEAD')
+  const { notes, stderr, exitCode } = await run(
+    'echo two > a; printf "#!/bin/sh\\ntouch pwned\\n" > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; git config core.pager evil; git -c user.name=u -c user.email=e commit --no-verify -qam two',
+  )
+  assert.equal(exitCode, 0, stderr)
+  assert.match(notes.join('\n'), /Nexus holds .*\.git\/hooks/)
+  assert.match(notes.join('\n'), /\.git\/config/)
+  assert.equal(git('log', '--format=%s'), 'two\none\n')
+  assert.equal(existsSync(join(workspace, '.git/hooks/pre-commit')), false)
+  assert.doesNotMatch(read('.git/config'), /evil/)
+  const [set] = records.list()
+  assert.ok(set)
+  await undo({ records, host, set }, ALL)
+  assert.equal(git('rev-parse', 'HEAD'), before)
+  assert.equal(read('a'), 'one\n')
+})
+
+test('a set that a killed process left half taken is undone by the next command', { skip }, async (context) => {
+  const { run, workspace, records, read } = await openSets(context)
+  writeFileSync(join(workspace, 'a'), 'old\n')
+  writeFileSync(join(workspace, 'b'), 'old\n')
+  await run('echo new | tee a b c')
+  const [set] = records.list()
+  assert.ok(set)
+  // As it was after the first of three files.
+  records.write({ ...set, state: 'taking' })
+  writeFileSync(join(workspace, 'b'), 'old\n')
+  rmSync(join(workspace, 'c'))
+  const { stdout, notes } = await run('cat a b; ls')
+  assert.equal(stdout, 'old\nold\na\nb\n')
+  assert.match(notes.join(), /Nexus undid the change set/)
+  assert.deepEqual([read('a'), read('b'), records.find(set.id)?.state], ['old\n', 'old\n', 'undone'])
+})
