@@ -261,7 +261,7 @@ test('the rules about imports are nowhere switched off', () => {
 })
 
 /** Modules in which comments that only describe are left, and how many. It only shrinks. */
-const DESCRIBING: Readonly<Record<string, number>> = { 'skills/format': 3 }
+const DESCRIBING: Readonly<Record<string, number>> = { 'skills/format': 1 }
 
 test('a comment says why: none begins with What, Of, As or Who', () => {
   const found = (text: string): number => text.match(/(?:\/\*\*?|^\s*\*|\/\/) +(?:What|Of|As|Who)\b/gm)?.length ?? 0

@@ -1,14 +1,10 @@
 import { CLIENT_BLOCKS, isJsonObject, type JsonObject, type JsonValue, ownValue } from '../../../kernel/index.ts'
+import { FIELD_NAMES } from '../fields/table.ts'
 import { parseJson5 } from '../json5.ts'
 
-/** Fields that gating and display read: for each, the first place that gives it counts. */
-const READ_FIELDS: ReadonlySet<string> = new Set([
-  ...['emoji', 'homepage', 'os', 'requires', 'anyBins', 'primaryEnv', 'install', 'always', 'skillKey'],
-])
-
-/** True when a field is one that gating and display read. */
+/** True when gating or display reads a field: the first place that gives it counts. */
 export function isReadField(key: string): boolean {
-  return READ_FIELDS.has(key)
+  return FIELD_NAMES.includes(key)
 }
 
 /** The mappings under names of clients, in their order; also those written as JSON5 in a text. */

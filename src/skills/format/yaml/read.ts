@@ -4,8 +4,8 @@ import { FORMAT_LIMITS } from '../limits.ts'
 import { FORMAT_CODES, found } from '../messages/messages.ts'
 import type { FrontmatterSyntax } from '../messages/yaml.ts'
 import type { YamlProblem } from '../report.ts'
-import { oddBlanks } from './blanks.ts'
-import { commentKeys, writtenText } from './values.ts'
+import { commentKeys, oddBlanks } from './keys.ts'
+import { writtenText } from './values.ts'
 import { lineFault } from './faults.ts'
 
 /** A YAML text, read strictly. `root` is undefined when a problem forbids its use, null when the text is empty. */

@@ -4,14 +4,16 @@ import { found, wordsOf } from '../messages/messages.ts'
 import { toJson } from '../write/emit.ts'
 import { type Entry, lineEdit, type Repair, type Repaired, topLevelEntries } from './entries.ts'
 import { isMeantAsText, namesIn, type Subject } from './meant-as-text.ts'
-import { FLAGS } from './prose.ts'
 import { isFatal, isSyntax, readYaml } from './read.ts'
 
 /** Values that may fail alone; everything else is a plain scalar without surprises and need not be parsed apart. */
 const SUSPICIOUS = /^[[\]{},&*!|>%@`"'?#-]|:(?:\s|$)|\t/
 
 /** Their values are mappings, lists of mappings, or flags: text in quotes would hide the fault. */
-const STRUCTURED: ReadonlySet<string> = new Set(['requires', 'install', 'hooks', 'tools', ...FLAGS])
+const STRUCTURED: ReadonlySet<string> = new Set([
+  ...['requires', 'install', 'hooks', 'tools', 'background'],
+  ...['disable-model-invocation', 'disable_model_invocation', 'user-invocable', 'user_invocable'],
+])
 /** Their values are lists or text: quoted unless they look like a list. */
 const LIST_OR_TEXT: ReadonlySet<string> = new Set([
   'allowed-tools',
