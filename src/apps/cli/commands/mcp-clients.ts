@@ -1,5 +1,4 @@
 import { errorOf, many } from '../failure.ts'
-import { structuredPatch } from 'diff'
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import {
@@ -18,17 +17,11 @@ import {
   writeChange,
 } from '../../clients/index.ts'
 import { loadConfig } from '../../../config/index.ts'
-import {
-  type Diagnostic,
-  isJsonObject,
-  type JsonObject,
-  toSafeLine,
-  toSafeText,
-  commandFix,
-} from '../../../kernel/index.ts'
+import { type Diagnostic, isJsonObject, type JsonObject, toSafeLine, commandFix } from '../../../kernel/index.ts'
 import { type Answer, argument, choiceFlag, CHOICES, type Invocation, stringFlag } from '../command.ts'
 import { confirm } from '../interactive/confirm.ts'
-import { formatDiagnostic, paintDiff, type Terminal } from '../terminal.ts'
+import { printDiff } from '../show/diff.ts'
+import { formatDiagnostic } from '../terminal.ts'
 
 /** The key of our entry in the files of clients, unless `--name` says otherwise. */
 const ENTRY = 'nexus'
@@ -92,7 +85,7 @@ async function apply(change: Change, { client, scope, name }: EntryPlace, invoca
   const isWritten = !isSame && !isDry
   const shown = terminal.shortPath(path)
   // A person is asked about what they see.
-  if (!isSame) printDiff(before, after, shown, terminal)
+  if (!isSame) printDiff({ before, after }, shown, terminal)
   if (isWritten) await askAboutForeign(change, client, name, invocation)
   const copy = isWritten ? await writeChange(change) : undefined
   const written = isDry ? `Nothing was written (--dry-run): ${shown}` : `Changed ${shown}`
@@ -111,15 +104,6 @@ async function apply(change: Change, { client, scope, name }: EntryPlace, invoca
       terminal.line(isSame ? `Nothing to change in ${shown}.` : written)
       if (copy !== undefined) terminal.note(`A copy of the old file: ${terminal.shortPath(copy)}`)
     },
-  }
-}
-
-function printDiff(before: string, after: string, name: string, { line, paint }: Terminal): void {
-  line(paint('bold', name))
-  const { hunks } = structuredPatch(name, name, before, after, '', '', { context: 3 })
-  for (const { oldStart, newStart, lines } of hunks) {
-    line(paint('dim', `@@ -${oldStart} +${newStart} @@`))
-    for (const each of lines) line(paintDiff(toSafeText(each).replace(/[\n\t]/g, '  '), paint))
   }
 }
 
