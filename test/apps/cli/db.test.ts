@@ -27,7 +27,10 @@ test('db status changes nothing, and db migrate brings the file up to date', asy
   const file = /state file (\S+)/.exec(fresh.stdout)?.[1] ?? ''
   assert.equal(existsSync(file), false)
   const migrated = await place.run(['db', 'migrate'])
-  assert.match(migrated.stdout, /applied \d+: the first schema\n(?:applied .*\n)*✓ state file .*\n {2}schema {2}version \d+, up to date/)
+  assert.match(
+    migrated.stdout,
+    /applied \d+: the first schema\n(?:applied .*\n)*✓ state file .*\n {2}schema {2}version \d+, up to date/,
+  )
   const again = await place.run(['db', 'migrate'])
   assert.doesNotMatch(again.stdout, /applied/)
   assert.match(again.stdout, /rows {4}sessions 0, session_messages 0/)
