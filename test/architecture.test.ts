@@ -260,18 +260,10 @@ test('the rules about imports are nowhere switched off', () => {
   assert.deepEqual(broken, [])
 })
 
-/** Modules in which comments that only describe are left, and how many. It only shrinks. */
-const DESCRIBING: Readonly<Record<string, number>> = { 'skills/format': 1 }
-
 test('a comment says why: none begins with What, Of, As or Who', () => {
   const found = (text: string): number => text.match(/(?:\/\*\*?|^\s*\*|\/\/) +(?:What|Of|As|Who)\b/gm)?.length ?? 0
-  const all = Map.groupBy(SOURCE_FILES, moduleOf)
-  const tooMany = [...all].flatMap(([module, files]) => {
-    const describing = files.filter((file) => found(readSource(file)) > 0)
-    const count = describing.reduce((sum, file) => sum + found(readSource(file)), 0)
-    return count > (DESCRIBING[module] ?? 0) ? [`${module} has ${count}: ${describing.join(', ')}`] : []
-  })
-  assert.deepEqual(tooMany, [])
+  const describing = SOURCE_FILES.filter((file) => found(readSource(file)) > 0)
+  assert.deepEqual(describing, [])
   for (const text of ['/** What it is. */', '  // Of a file.', ' * As above.', '/* Who asks. */'])
     assert.equal(found(text), 1, text)
   for (const text of ['/** Whatever. */', '// See what it is.', "'What is it?'", 'a * Of'])

@@ -105,7 +105,7 @@ function normalize(
   const isSystemReadable = system === undefined || listIn(system.value).isReadable
   if (!isSystemReadable) hold(FIELDS.os, system.path, 'os', reading)
   const restrict = find(inMetadata, 'restrict')
-  // What cannot be read restricts: the author wanted less than everything.
+  // An unreadable value restricts: the author wanted less than everything.
   const isRestricted = restrict !== undefined && readField(FIELDS.restrict, restrict, reading) !== false
   return {
     ...texts,
