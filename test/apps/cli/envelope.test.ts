@@ -79,6 +79,12 @@ const CALLS: readonly (readonly [readonly string[], number])[] = [
   [['approvals', 'answer', 'absent', '--allow'], 4],
   [['approvals', 'forget', 'absent'], 4],
   [['sessions', 'cancel', 'absent'], 4],
+  [['changes', 'list'], 0],
+  [['changes', 'show', 'absent'], 4],
+  [['changes', 'keep', 'absent'], 4],
+  [['changes', 'drop', 'absent'], 4],
+  [['changes', 'undo', 'absent'], 4],
+  [['changes', 'forget', 'absent'], 4],
   [['sessions', 'list'], 0],
   [['calls'], 0],
   [['config', 'check'], 0],
@@ -138,6 +144,9 @@ test('turns, their sessions and doctor print what the published schema says', as
   const ran = await place.run(['run', 'again', '--session', session.slice(0, 12), ...flags, '--json'])
   const failed = envelopeOf(ran, 'run that fails')
   assert.deepEqual([ran.code, failed.error?.code, failed.data?.['session']], [3, 'MODEL_FAILED', session])
+  // Nothing of it waits, and it is an error of the same form.
+  const resumed = envelopeOf(await place.run(['sessions', 'resume', session, '--json']), 'sessions resume')
+  assert.equal(resumed.ok, false)
   envelopeOf(await place.run(['doctor', '--json']), 'doctor')
 })
 
@@ -215,7 +224,7 @@ test('every command has --json, and the schema knows the data of each', () => {
 
 test('every command is held against the schema here', () => {
   const called = new Set(CALLS.map(([args]) => args.join(' ')))
-  const elsewhere = ['run', 'sessions show', 'doctor', 'demo']
+  const elsewhere = ['run', 'sessions show', 'sessions resume', 'doctor', 'demo']
   for (const { name } of COMMANDS)
     assert.ok(elsewhere.includes(name) || [...called].some((words) => words.startsWith(name)), name)
 })
