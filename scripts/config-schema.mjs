@@ -1,15 +1,18 @@
-// Writes schema/nexus.schema.json, the JSON Schema of nexus.yaml, from the valibot schema that checks it, and src/config/schema/no-file.ts.
-//   npm run schema            writes both files
+// Writes from the valibot schema that checks nexus.yaml: its JSON Schema schema/nexus.schema.json, src/config/schema/no-file.ts, and the
+// table of settings in docs/config.md.
+//   npm run schema            writes all three
 //   … --check                 fails when a file is not what the source says
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { toJsonSchema } from '@valibot/to-json-schema'
+import { getDescription } from 'valibot'
 import { POLICY_WORDS, PRESETS } from '../src/config/schema/agents.ts'
 import { secret } from '../src/config/schema/parts.ts'
 import { CONFIG_DEFAULTS } from '../src/config/schema/defaults.ts'
 import { withDefaults } from '../src/config/layers/with-defaults.ts'
 import { CONFIG_SCHEMA } from '../src/config/schema/schema.ts'
+import { choicesOf, rulesOf, unwrapped } from '../src/config/schema/walk.ts'
 
 const FILE = join(dirname(fileURLToPath(import.meta.url)), '../schema/nexus.schema.json')
 /** Where the file is once the package is published; editors may fetch it there. */
@@ -34,6 +37,78 @@ export function noFile() {
   const settings = withDefaults({ agents: [{ id: CONFIG_DEFAULTS.agentId }] })
   const words = '/** The settings without any file, written by `npm run schema`: the schema is not loaded for them. */'
   return `import type { JsonObject } from '../../kernel/index.ts'\n\n${words}\n// oxfmt-ignore\nexport const NO_FILE: JsonObject = ${JSON.stringify(settings, undefined, 2)}\n`
+}
+
+const PAGE = join(dirname(fileURLToPath(import.meta.url)), '../docs/config.md')
+const MARKERS = ['<!-- settings: written by `npm run schema` -->', '<!-- end of settings -->']
+
+/** The page with the settings between its markers. */
+export function withSettings(page) {
+  const [from, to] = MARKERS.map((marker) => page.indexOf(marker))
+  if (from === -1 || to < from) throw new Error(`docs/config.md lacks the lines ${MARKERS.join(' and ')}`)
+  const all = settingsBelow(CONFIG_SCHEMA, '', {})
+  const tables = [
+    ['**Used by this version**', all.filter(({ unused }) => !unused)],
+    [
+      '**Checked, but not used yet.** `nexus config check` reports each section with `config-not-used`: a warning where you could rely on it, else information.',
+      all.filter(({ unused }) => unused),
+    ],
+  ].map(([title, rows]) => [title, '', '| key | default | meaning |', '|---|---|---|', ...rows.map(rowOf)].join('\n'))
+  return `${page.slice(0, from)}${MARKERS[0]}\n\n${tables.join('\n\n')}\n\n${page.slice(to)}`
+}
+
+function rowOf({ path, schema, usersOnly, kind }) {
+  const { default: usual } = schema
+  const isShown = usual !== undefined && (typeof usual !== 'object' || Array.isArray(usual))
+  const { item } = unwrapped(schema)
+  const choices = [...choicesOf(unwrapped(schema)), ...choicesOf(item)].map((choice) => `\`${choice}\``)
+  const meaning = [
+    kind && `With \`${kind}\`:`,
+    wordsOf(schema),
+    choices.length > 0 && `${item ? 'Any' : 'One'} of ${choices.join(', ')}.`,
+    rulesOf(schema).holds === 'secret' && 'A [secret](#variables-and-secrets).',
+    usersOnly === true && '[Never from a workspace](#never-from-a-workspace).',
+  ]
+  const words = meaning.filter(Boolean).join(' ').replaceAll('|', '\\|').replace(/[<>]/g, '\\$&')
+  return `| \`${path}\` | ${isShown ? `\`${JSON.stringify(usual).replaceAll('"', '')}\`` : ''} | ${words} |`
+}
+
+/** Every setting at and below `path`; maps with known keys only by their members. */
+function settingsBelow(outer, path, { unused: unusedAbove, usersOnly: usersOnlyAbove, kind }) {
+  const schema = unwrapped(outer)
+  if (schema.type === 'never') return []
+  const rules = rulesOf(schema)
+  const unused = unusedAbove || (rules.unused !== undefined && rules.unused.value === undefined)
+  const above = { unused, usersOnly: usersOnlyAbove ?? rules.usersOnly }
+  const row = { path, schema: outer, ...above, kind }
+  if (rules.holds === 'secret') return [row]
+  const isContainer = schema.entries !== undefined && (schema.type === 'strict_object' || wordsOf(outer) === undefined)
+  return [...(isContainer ? [] : [row]), ...membersBelow(schema, path, above)]
+}
+
+/** The words may be outside of `nullable`. */
+function wordsOf(schema) {
+  return getDescription(schema) ?? (schema.wrapped && wordsOf(schema.wrapped))
+}
+
+function membersBelow({ type, entries = {}, item, value, options = [], key: chooser }, path, above) {
+  const below = Object.entries(entries).flatMap(([key, member]) =>
+    settingsBelow(member, path === '' ? key : `${path}.${key}`, above),
+  )
+  if (type === 'array') return settingsBelow(item, `${path}[]`, above).filter((row) => row.path !== `${path}[]`)
+  if (type === 'record')
+    return settingsBelow(value, `${path}.<name>`, above).filter((row) => row.path !== `${path}.<name>`)
+  if (type === 'union')
+    return options.flatMap((option) => settingsBelow(option, path, above).filter((row) => row.path !== path))
+  if (type === 'variant')
+    return options.flatMap((option) => {
+      const kind = `${chooser}: ${option.entries[chooser].literal}`
+      const isUnused = above.unused || rulesOf(option.entries[chooser]).unused !== undefined
+      return settingsBelow(option, path, { ...above, unused: isUnused })
+        .filter((row) => row.path !== `${path}.${chooser}`)
+        .map((row) => ({ ...row, kind }))
+    })
+  return below
 }
 
 /** What `config check` knows besides the valibot schema; test/config/schema-verdicts.test.ts holds the two together. */
@@ -144,6 +219,7 @@ function main() {
   const files = [
     [FILE, configSchema()],
     [NO_FILE, noFile()],
+    [PAGE, withSettings(readFileSync(PAGE, 'utf8'))],
   ]
   for (const [file, text] of files) {
     if (process.argv[2] !== '--check') {

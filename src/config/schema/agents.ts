@@ -41,11 +41,11 @@ export const permissions = v.pipe(
 )
 
 const delta = v.strictObject({
-  disableTools: v.optional(is(names, { merge: 'add' })),
-  enableTools: v.optional(names),
+  disableTools: setting(is(names, { merge: 'add' }), 'Tools that are taken away.'),
+  enableTools: setting(names, 'Tools that the preset takes away and this agent has.'),
   allowedPaths: v.optional(allowedPaths),
-  addBlockedPaths: v.optional(is(paths, { merge: 'add' })),
-  toolOverrides: v.optional(v.record(name, toolPermission)),
+  addBlockedPaths: setting(is(paths, { merge: 'add' }), 'Directories that are refused besides those of the preset.'),
+  toolOverrides: setting(v.record(name, toolPermission), 'What is different for single tools.'),
 })
 
 const budget = v.strictObject({
@@ -78,7 +78,7 @@ const policy = v.strictObject({
 })
 
 export const agent = v.strictObject({
-  id: is(identifier, { untrusted: 'add' }),
+  id: v.pipe(is(identifier, { untrusted: 'add' }), about('1 to 64 letters, digits, dots, underscores and hyphens.')),
   extends: setting(identifier, 'Another agent whose settings this one starts from.'),
   skills: setting(is(names, { untrusted: 'remove' }), 'Absent: all. A list: only these. []: none.'),
   instructions: setting(is(v.string(), { texts: 'literal' }), 'Text for the agent’s system prompt.'),

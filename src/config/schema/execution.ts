@@ -84,7 +84,7 @@ const reaper = v.strictObject({
   enabled: setting(v.boolean(), 'Look for what was left behind, at start and regularly.', true),
   intervalMs: setting(
     v.pipe(v.number(), v.integer(), v.minValue(5_000), v.maxValue(86_400_000)),
-    'Time between two looks.',
+    'Time between two looks; at least 5000.',
     60_000,
   ),
   pageSize: setting(count, 'Rows read at once.', 200),
@@ -196,10 +196,10 @@ export const approvals = v.pipe(
 )
 
 const pool = v.strictObject({
-  maxConnections: v.optional(count),
-  connectTimeoutMs: v.optional(timeOrNone),
-  statementTimeoutMs: v.optional(timeOrNone),
-  idleTimeoutMs: v.optional(timeOrNone),
+  maxConnections: setting(count, 'Most connections; 4 when absent.'),
+  connectTimeoutMs: setting(timeOrNone, 'Time limit to connect; 5000 when absent.'),
+  statementTimeoutMs: setting(timeOrNone, 'Time limit of one statement; 10000 when absent.'),
+  idleTimeoutMs: setting(timeOrNone, 'An unused connection is closed after this time; 30000 when absent.'),
 })
 
 const events = v.strictObject({
@@ -210,12 +210,12 @@ const events = v.strictObject({
 const blobs = v.strictObject({
   type: setting(v.picklist(['files', 's3', 'gcs', 'nats']), 'Where artifacts and packages lie.', 'files'),
   path: setting(path, 'With files: the directory.'),
-  bucket: v.optional(name),
-  prefix: v.optional(name),
-  region: v.optional(name),
-  endpoint: v.optional(url),
-  accessKeyId: v.optional(secret),
-  secretAccessKey: v.optional(secret),
+  bucket: setting(name, 'With s3 and gcs: the bucket.'),
+  prefix: setting(name, 'Begins every key in the bucket.'),
+  region: setting(name, 'With s3: the region.'),
+  endpoint: setting(url, 'Address of a service that speaks S3.'),
+  accessKeyId: setting(secret, 'The key’s name.'),
+  secretAccessKey: setting(secret, 'The key.'),
 })
 
 export const store = v.pipe(

@@ -9,7 +9,7 @@ import { skills } from './skills.ts'
 export const MODEL_PROVIDERS = ['openai', 'anthropic', 'openai-compatible'] as const
 
 const modelMap = v.strictObject({
-  provider: v.picklist(MODEL_PROVIDERS),
+  provider: v.pipe(v.picklist(MODEL_PROVIDERS), about('Who answers, or whose interface is spoken.')),
   name: v.pipe(name, about('The model as its provider calls it.')),
   baseUrl: setting(url, 'Address of the API; required for openai-compatible unless OPENAI_BASE_URL is set.'),
   apiKey: setting(is(secret, { isUnit: true }), 'Default: the provider’s usual key variable.'),

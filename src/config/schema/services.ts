@@ -61,7 +61,7 @@ export const nats = v.pipe(
   v.strictObject({
     servers: setting(v.array(address), 'Addresses of the servers.'),
     credentials: setting(secret, 'Content of a credentials file.'),
-    token: v.optional(secret),
+    token: setting(secret, 'Token of this client.'),
     tls: setting(v.boolean(), 'Refuse connections that are not encrypted.'),
     protocolVersion: setting(identifier, 'Second part of every subject.', 'v1r4'),
     maxInFlight: setting(count, 'Commands that a worker takes at the same time.'),
@@ -78,11 +78,11 @@ export const nats = v.pipe(
 
 const mcpServer = v.strictObject({
   command: setting(text, 'Program of a server on this machine.'),
-  args: v.optional(texts),
-  env: v.optional(environmentValues),
-  cwd: v.optional(path),
+  args: setting(texts, 'Its arguments.'),
+  env: setting(environmentValues, 'Variables that it gets.'),
+  cwd: setting(path, 'Directory that it starts in.'),
   url: setting(url, 'Address of a server elsewhere.'),
-  headers: v.optional(headers),
+  headers: setting(headers, 'Headers of every request to it.'),
   enabled: setting(v.boolean(), 'false leaves the server out.'),
   timeoutMs: setting(timeOrNone, 'Time limit of one call; 0: none.'),
 })
@@ -118,7 +118,7 @@ const provider = v.variant('source', [
   v.strictObject({
     source: v.literal('exec'),
     command: v.pipe(text, about('Absolute path of the program, or its name in the system’s directories.')),
-    args: v.optional(is(texts, { texts: 'literal' })),
+    args: setting(is(texts, { texts: 'literal' }), 'Its arguments.'),
     jsonOnly: setting(v.boolean(), 'false: the output is the secret itself.'),
     passEnv: setting(v.array(variable), 'Variables that the program gets.'),
   }),
