@@ -32,11 +32,36 @@ export function configSchema() {
 
 const NO_FILE = join(dirname(fileURLToPath(import.meta.url)), '../src/config/schema/no-file.ts')
 
-/** The settings of a start without any file: then the schema is not loaded. */
+/** The settings of a start without any file, and the maps whose keys may be shown: neither loads the schema. */
 export function noFile() {
+  const maps = openMaps(CONFIG_SCHEMA)
+  const list = (isFree) =>
+    JSON.stringify([...new Set(maps.filter((map) => map.isFree === isFree).map(({ at }) => at))], undefined, 2)
   const settings = withDefaults({ agents: [{ id: CONFIG_DEFAULTS.agentId }] })
   const words = '/** The settings without any file, written by `npm run schema`: the schema is not loaded for them. */'
-  return `import type { JsonObject } from '../../kernel/index.ts'\n\n${words}\n// oxfmt-ignore\nexport const NO_FILE: JsonObject = ${JSON.stringify(settings, undefined, 2)}\n`
+  return `import type { JsonObject } from '../../kernel/index.ts'\n\n${words}\n// oxfmt-ignore\nexport const NO_FILE: JsonObject = ${JSON.stringify(settings, undefined, 2)}
+
+/** Maps whose keys are names that a person chooses. Variables and headers are not among them: their values are secrets. */
+// oxfmt-ignore
+export const NAMED_MAPS: readonly string[] = ${list(false)}
+
+/** Settings of which the schema knows nothing, at any depth. */
+// oxfmt-ignore
+export const FREE_MAPS: readonly string[] = ${list(true)}
+`
+}
+
+/** Maps with keys that the schema does not name; free ones with values that it does not know. */
+function openMaps(outer, at = '') {
+  const { type, entries = {}, item, value, options = [] } = unwrapped(outer)
+  const isFree = type === 'object_with_rest' || (type === 'record' && value.type === 'unknown')
+  const isNamed = type === 'record' && !isFree && rulesOf(value).holds !== 'secret'
+  const below = [
+    ...Object.entries(entries).flatMap(([key, inner]) => openMaps(inner, at === '' ? key : `${at}.${key}`)),
+    ...[item, value].flatMap((inner) => (inner ? openMaps(inner, `${at}.*`) : [])),
+    ...options.flatMap((inner) => (typeof inner === 'object' ? openMaps(inner, at) : [])),
+  ]
+  return [...(isFree || isNamed ? [{ at, isFree }] : []), ...below.filter((map) => !isFree || !map.isFree)]
 }
 
 const PAGE = join(dirname(fileURLToPath(import.meta.url)), '../docs/config.md')

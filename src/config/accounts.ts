@@ -1,8 +1,8 @@
 /** accounts: whose files and homes are on this machine, and what root leaves to their owner. */
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { commandFix, commandLine, NexusError, shellWord, toSafeLine } from '../kernel/index.ts'
 import type { Environment } from './environment.ts'
-import { configError, ERRORS } from './errors.ts'
 import { realPath } from './home.ts'
 
 interface Account {
@@ -34,9 +34,38 @@ export function refuseOwner(
 ): void {
   if (uid === undefined || uid === 0 || process.getuid?.() !== 0 || caller.asRoot === true) return
   const name = listAccounts().find((account) => account.uid === uid)?.name
-  const known = SUDO.some((program) => existsSync(program)) ? 'sudo' : 'su'
-  const start = get('SUDO_UID') === String(uid) ? 'without sudo' : known
-  throw configError(ERRORS.foreignOwner({ path, uid, name, start, argv: caller.argv }), undefined, path)
+  const { argv } = caller
+  const words =
+    argv === undefined
+      ? { fix: 'Run the program as the owner. To let root use these files, set asRoot: true.' }
+      : commandFix(
+          [
+            ...asOwner(commandLine('nexus', argv), name, get('SUDO_UID') === String(uid)),
+            'To let root use these files, run:',
+          ].join('\n'),
+          ...asRootArgs(argv),
+        )
+  throw new NexusError(
+    'FOREIGN_OWNER',
+    `You are root, and ${toSafeLine(path)} belongs to ${toSafeLine(name ?? `uid ${uid}`)}. Nexus did not use it, because its owner would decide what root runs.`,
+    { ...words, path },
+  )
+}
+
+/** The line that runs a command as the owner, with the owner's home; none without an account. */
+function asOwner(line: string, name: string | undefined, isThroughSudo: boolean): string[] {
+  if (isThroughSudo) return [`Run it without sudo: ${line}`]
+  if (name === undefined) return []
+  const account = shellWord(name)
+  const hasSudo = SUDO.some((program) => existsSync(program))
+  const whole = hasSudo ? `sudo -H -u ${account} ${line}` : `su ${account} -s /bin/sh -c ${shellWord(line)}`
+  return [`Run it as the owner: ${whole}`]
+}
+
+/** Arguments behind `--` belong to the command of a skill. */
+function asRootArgs(argv: readonly string[]): readonly string[] {
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length
+  return [...argv.slice(0, end), '--as-root', ...argv.slice(end)]
 }
 
 function uidOf(path: string): number | undefined {

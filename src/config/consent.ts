@@ -10,8 +10,7 @@ import {
   toSafeText,
 } from '../kernel/index.ts'
 import type { LoadedConfig } from './config.ts'
-import { HIDDEN, type Path } from './document/path.ts'
-import { fits } from './document/pattern.ts'
+import { fits, HIDDEN, type Path } from './document/path.ts'
 import { inProfile, isProfilePath, nameIn } from './profiles.ts'
 import type { ShownFiles } from './trust.ts'
 

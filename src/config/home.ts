@@ -1,8 +1,7 @@
 /** home: where the user's own directories are. The directory that a process was merely started in never counts as one of them. */
 import { realpathSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
-import { toSafeLine } from '../kernel/index.ts'
-import { ERRORS, configError } from './errors.ts'
+import { NexusError, toSafeLine } from '../kernel/index.ts'
 
 /** Looks up a variable; one that is unset or empty is undefined. */
 type Get = (name: string) => string | undefined
@@ -45,7 +44,11 @@ function homeOf(get: Get): string {
   const named = HOME_NAMES.map(get).find((path) => path !== undefined && isAbsolute(path))
   const home = named ?? systemHome()
   if (home !== undefined) return resolve(home)
-  throw configError(ERRORS.noHome())
+  throw new NexusError(
+    'CONFIG_INVALID',
+    'Nexus did not find your home directory. HOME names no absolute path, and this system knows none for the user who runs Nexus.',
+    { fix: 'Set HOME to a directory of yours, by its absolute path.' },
+  )
 }
 
 /** From the system's user database, whatever HOME is. */
@@ -71,7 +74,9 @@ export function namedPlace(
   if (value === undefined) return undefined
   const path = value === '~' || value.startsWith('~/') ? expandHome(value, places.home) : value
   if (isAbsolute(path)) return resolve(path)
-  throw configError(ERRORS.relativeVariable({ name, value: toSafeLine(value) }))
+  throw new NexusError('CONFIG_INVALID', `${name} must be an absolute path; it is "${toSafeLine(value)}".`, {
+    fix: `Write it from the root on, or from your home directory with ~/, or unset ${name}.`,
+  })
 }
 
 /** The path with a `~` at its beginning replaced; a relative one stays relative. */

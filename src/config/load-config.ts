@@ -1,12 +1,11 @@
 import { dirname, join, resolve } from 'node:path'
-import { type Diagnostic, type JsonObject, sha256, toSafeLine } from '../kernel/index.ts'
+import { commandFix, type Diagnostic, type JsonObject, NexusError, sha256, toSafeLine } from '../kernel/index.ts'
 import { refuseForeign, refuseOwner } from './accounts.ts'
 import type { LoadedConfig } from './config.ts'
 import type { Environment } from './environment.ts'
 import { expandHome, namedPlace, realPath, wrongHome } from './home.ts'
 import type { Built, Input } from './layers/build-layers.ts'
-import { ERRORS, configError } from './errors.ts'
-import { FILES, REFERENCES, TRUST } from './messages.ts'
+import { unreadableFile } from './messages.ts'
 import { isProfilePath, MAX_PROFILES, profilesIn } from './profiles.ts'
 import { type FilesRead, type FileToRead, readFiles } from './read-files.ts'
 import type { ConfigDocument } from './schema/schema.ts'
@@ -122,7 +121,9 @@ export function assertValid(loaded: LoadedConfig): LoadedConfig['config'] {
     ({ path, line, column, message, fix }) =>
       `  ${path}${line === undefined ? '' : `:${line}:${column}`} ${message}${fix === undefined ? '' : ` ${fix}`}`,
   )
-  throw configError(ERRORS.invalid(lines))
+  const count = errors.length === 1 ? 'an error' : `${errors.length} errors`
+  const words = commandFix('Correct the file. To see every finding, run:', 'config', 'check')
+  throw new NexusError('CONFIG_INVALID', `The configuration has ${count}:\n${lines.join('\n')}`, words)
 }
 
 /** Undefined for the very file that an older version recorded as a whole. */
@@ -142,21 +143,28 @@ function findGone({ directory, config, files }: TrustedWorkspace, { absent }: Fi
   const path = join(directory, 'nexus.yaml')
   const wasThere = files?.['nexus.yaml'] !== undefined || (config !== undefined && config !== 'absent')
   if (!wasThere || !absent.some((file) => file.path === path)) return []
-  return [{ severity: 'warning', path, subject: 'nexus.yaml', ...TRUST.gone() }]
+  const code = 'config-changed-since-trust'
+  const message =
+    'The nexus.yaml of this workspace is gone since you trusted it. None of its settings applies any more.'
+  const words = commandFix('Restore the file, or run:', 'trust')
+  return [{ severity: 'warning', path, subject: 'nexus.yaml', code, message, ...words }]
 }
+
+const OWN_HOME = 'Set HOME or NEXUS_HOME to a directory of yours outside the workspace.'
 
 /** Trust helps only after there is a home of the user's own. */
 function withOwnHome(found: Diagnostic): Diagnostic {
   if (found.code !== 'config-untrusted' && found.code !== 'config-user-only') return found
   const { proposal: _, ...rest } = found
-  return { ...rest, fix: TRUST.afterOwnHome(found.fix) }
+  return { ...rest, fix: found.fix === undefined ? OWN_HOME : `${OWN_HOME} Then: ${found.fix}` }
 }
 
 /** A workspace that holds the list of trusted ones could put itself into it. */
 function noTrust({ nexusHome, get }: Environment, workspace: string): TrustList {
   const variable = get('NEXUS_HOME') === undefined ? 'HOME' : 'NEXUS_HOME'
-  const words = TRUST.homeInWorkspace({ workspace: toSafeLine(workspace), variable })
-  return { workspaces: [], diagnostics: [{ severity: 'warning', path: nexusHome, ...words }] }
+  const code = 'environment-home-in-workspace'
+  const message = `Nexus treats your Nexus directory as a part of the workspace ${toSafeLine(workspace)}: ${variable} leads into it.`
+  return { workspaces: [], diagnostics: [{ severity: 'warning', path: nexusHome, code, message, fix: OWN_HOME }] }
 }
 
 /** In the order of their weight. */
@@ -203,12 +211,13 @@ function findTooMany(directories: readonly string[]): Diagnostic[] {
     .map((path) => ({
       severity: 'error',
       path,
-      ...FILES.unreadable({ why: `it has more than ${MAX_PROFILES} profiles` }),
+      ...unreadableFile(`it has more than ${MAX_PROFILES} profiles`),
     }))
 }
 
-function aboutVariable(facts: Parameters<typeof REFERENCES.environment>[0]): Diagnostic {
-  return { severity: 'warning', path: 'environment', ...REFERENCES.environment(facts) }
+function ignoredVariable(name: string, why: string, fix: string): Diagnostic {
+  const message = `Nexus ignores the variable ${name}. ${why}`
+  return { severity: 'warning', path: 'environment', code: 'environment-wrong-value', message, fix }
 }
 
 /** The settings of variables, in the form of a file; every file overrides them. */
@@ -221,11 +230,11 @@ function readSettings(environment: Environment): { document: ConfigDocument; dia
   if (home !== undefined) {
     const why = `It is not an absolute path. Nexus uses ${toSafeLine(environment.home)} as your home directory.`
     const fix = `Set ${home} to the absolute path of your home directory.`
-    diagnostics.push(aboutVariable({ name: home, why, fix }))
+    diagnostics.push(ignoredVariable(home, why, fix))
   }
   if (budget !== undefined && !isNumber) {
     const fix = 'Set it to a number, such as: SKILLS_PROMPT_CHAR_BUDGET=12000'
-    diagnostics.push(aboutVariable({ name: 'SKILLS_PROMPT_CHAR_BUDGET', why: 'It must be a whole number.', fix }))
+    diagnostics.push(ignoredVariable('SKILLS_PROMPT_CHAR_BUDGET', 'It must be a whole number.', fix))
   }
   const skills = {
     ...(isNumber && { prompt: { budgetChars: Number(budget) } }),

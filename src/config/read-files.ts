@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { codeOf, readSmall } from '../machine/files/index.ts'
 import { type Diagnostic, NexusError, shellWord } from '../kernel/index.ts'
 import { realPath } from './home.ts'
-import { FILES, type Message } from './messages.ts'
+import { type Message, unreadableFile } from './messages.ts'
 import { isInside } from './workspace.ts'
 
 /** A file that may hold settings. */
@@ -116,7 +116,7 @@ function readText(path: string, within?: string): Read {
   } catch (error) {
     const code = codeOf(error) || 'unknown'
     if (code === 'EFBIG') return TOO_LARGE
-    if (code === 'ENXIO') return FILES.unreadable({ why: 'it is not a regular file' })
-    return code === 'ENOENT' || code === 'ENOTDIR' ? 'absent' : FILES.unreadable({ why: code })
+    if (code === 'ENXIO') return unreadableFile('it is not a regular file')
+    return code === 'ENOENT' || code === 'ENOTDIR' ? 'absent' : unreadableFile(code)
   }
 }

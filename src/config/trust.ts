@@ -1,10 +1,9 @@
 import { mkdirSync, promises, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { codeOf, readSmall } from '../machine/files/index.ts'
-import { type Diagnostic, isJsonObject, makeDirectory, shellWord } from '../kernel/index.ts'
+import { commandFix, type Diagnostic, isJsonObject, makeDirectory, NexusError, shellWord } from '../kernel/index.ts'
 import { realPath } from './home.ts'
-import { ERRORS, configError } from './errors.ts'
-import { type Message, TRUST } from './messages.ts'
+import { type Message } from './messages.ts'
 import { profilesIn } from './profiles.ts'
 import { readTextOf } from './read-files.ts'
 import type { TrustedSettings } from './trusted-settings.ts'
@@ -47,14 +46,31 @@ export async function listTrusted(nexusHome: string): Promise<TrustList> {
   })
   try {
     const { bytes, stats } = readSmall(path, { maxBytes: MAX_BYTES })
-    if (isForeign(stats)) return nothing(TRUST.insecure({ path: shellWord(path) }))
+    if (isForeign(stats))
+      return nothing({
+        code: 'trust-insecure',
+        message: 'Nexus trusts no workspace. Other users can change the list of trusted ones.',
+        fix: `Inspect the file. Then type: chmod 600 ${shellWord(path)}`,
+      })
     const workspaces = parseList(new TextDecoder().decode(bytes))
-    return workspaces ? { workspaces, diagnostics: [] } : nothing(TRUST.damaged())
+    return workspaces ? { workspaces, diagnostics: [] } : nothing(damaged())
   } catch (error) {
     const code = codeOf(error)
     if (code === 'ENOENT') return { workspaces: [], diagnostics: [] }
-    if (code === 'ENXIO' || code === 'EFBIG') return nothing(TRUST.damaged())
-    return nothing(TRUST.unreadable({ path: shellWord(path), code: code || 'unknown' }))
+    if (code === 'ENXIO' || code === 'EFBIG') return nothing(damaged())
+    return nothing({
+      code: 'trust-unreadable',
+      message: `Nexus trusts no workspace. It cannot read the list of trusted ones (${code || 'unknown'}).`,
+      fix: `Make ${shellWord(path)} readable for you.`,
+    })
+  }
+}
+
+function damaged(): Message {
+  return {
+    code: 'trust-damaged',
+    message: 'Nexus trusts no workspace. The list of trusted ones is damaged.',
+    ...commandFix('Nexus keeps the damaged file beside the new one. In each workspace, run:', 'trust'),
   }
 }
 
@@ -65,7 +81,9 @@ export async function listTrusted(nexusHome: string): Promise<TrustList> {
 export async function trustWorkspace({ nexusHome, directory, shown }: TrustChange & Shown): Promise<string> {
   const path = await realPathOf(directory)
   if (path === undefined || !(await promises.stat(path)).isDirectory()) {
-    throw configError(ERRORS.noDirectory({ directory }))
+    throw new NexusError('FILE_NOT_FOUND', `The directory ${directory} does not exist.`, {
+      fix: 'Name the directory of a workspace.',
+    })
   }
   const texts = shown ?? textsIn(path)
   const { settingsToTrust } = texts.size === 0 ? {} : await import('./trusted-settings.ts')
@@ -137,7 +155,11 @@ async function writeList(nexusHome: string, workspaces: readonly TrustedWorkspac
 }
 
 function failed(path: string, cause: unknown): never {
-  throw configError(ERRORS.trustNotWritten({ path, why: (cause as Error).message }), cause)
+  const message = `Nexus cannot write the list of trusted workspaces ${path}: ${(cause as Error).message}.`
+  throw new NexusError('STORE_FAILED', message, {
+    fix: 'Give this user write access to it, or set NEXUS_HOME.',
+    cause,
+  })
 }
 
 /** Undefined when the text is not a list. Version 1 had `directories` only, version 2 digests of whole files. */

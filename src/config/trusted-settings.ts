@@ -1,5 +1,5 @@
 /** trusted-settings: which settings of a workspace's file the user trusted, and which of those in the file now are not among them. */
-import { isJsonObject, type JsonValue, sha256 } from '../kernel/index.ts'
+import { commandFix, isJsonObject, type JsonValue, sha256 } from '../kernel/index.ts'
 import { checkDocument } from './document/check-document.ts'
 import type { Finding } from './document/finding.ts'
 import { parseSettings } from './document/parse.ts'
@@ -7,7 +7,7 @@ import { type Path } from './document/path.ts'
 import { nameOf } from './document/shown-key.ts'
 import { holdsTightening } from './schema/walk.ts'
 import { findWidening, pointerTo, type Widening } from './layers/widening.ts'
-import { TRUST } from './messages.ts'
+import { STRICTER } from './messages.ts'
 import { fromProfile, isProfilePath, nameIn } from './profiles.ts'
 import type { ConfigDocument } from './schema/schema.ts'
 
@@ -33,17 +33,27 @@ export async function readChecked(text: string, path: string): Promise<ConfigDoc
   return checkDocument({ path, value: isProfilePath(path) ? fromProfile(value, path) : value }).document
 }
 
+const CHANGES = {
+  unrecorded: 'is not applied. An older version of Nexus did not record what you trusted.',
+  added: 'is not applied. It was added after you trusted this workspace.',
+  changed: 'is not applied. It changed after you trusted this workspace.',
+  removed: 'was removed after you trusted this workspace.',
+} as const
+
 /** One finding for each setting that was added, changed or removed since the workspace was trusted. */
 export function findLost(document: ConfigDocument, file: string, recorded: RecordedTrust): Finding[] {
   const widening = findWidening(document)
   const now = digests(widening)
   const { settings, isOlder = false, argument } = recorded
-  const lost = (at: Path, how: Parameters<typeof TRUST.changed>[1]): Finding => {
+  const lost = (at: Path, how: keyof typeof CHANGES): Finding => {
+    const setting = nameIn({ isProfile: isProfilePath(file) })(at)
     return {
       file,
       at,
       severity: 'warning',
-      ...TRUST.changed({ setting: nameIn({ isProfile: isProfilePath(file) })(at) }, how, argument),
+      code: 'config-changed-since-trust',
+      message: `${setting} ${CHANGES[how]} Until you trust it again, ${STRICTER}`,
+      ...commandFix('Run:', 'trust', ...(argument ?? [])),
     }
   }
   const present = widening.flatMap(({ at, pointer }) => {

@@ -2,7 +2,7 @@
 import type { Diagnostic, Severity } from '../../kernel/index.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import { type Path } from './path.ts'
-import { FILES } from '../messages.ts'
+import { moreFindings } from '../messages.ts'
 import { inProfile, nameIn } from '../profiles.ts'
 
 /** One fault of a setting, before its line is known. */
@@ -52,7 +52,7 @@ async function placeInFile(
   const more = ranked.slice(MAX_FINDINGS)
   if (more.length === 0) return placed
   const severity = more[0]?.severity ?? 'info'
-  return [...ranked.slice(0, MAX_FINDINGS).toSorted(byPlace), { severity, path, ...FILES.more(more.length) }]
+  return [...ranked.slice(0, MAX_FINDINGS).toSorted(byPlace), { severity, path, ...moreFindings(more.length) }]
 }
 
 function byPlace(a: Diagnostic, b: Diagnostic): number {

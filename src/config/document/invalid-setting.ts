@@ -1,7 +1,7 @@
 /** invalid-setting: the facts about a setting that does not fit the schema, for its message. */
 import type * as v from 'valibot'
 import { type JsonValue, nearest, toSafeLine } from '../../kernel/index.ts'
-import { type Message, SETTINGS } from '../messages.ts'
+import { type Message, notApplied } from '../messages.ts'
 import { POLICY_WORDS } from '../schema/agents.ts'
 import { exampleOf } from '../schema/example.ts'
 import { choicesOf, holdsOf, knownPaths, type Schema, settingAt } from '../schema/walk.ts'
@@ -31,11 +31,18 @@ export function issueMessage(issue: Issue, at: Path, schema: Schema | undefined)
   if (issue.input === undefined) {
     const [choice] = choicesAt(at, schema)
     const example = choice === undefined ? lineOf(at, schema) : `${String(at.at(-1))}: ${choice}`
-    return (nameOf) => SETTINGS.missingKey({ setting: nameOf(at), example })
+    return (nameOf) => ({
+      code: 'config-missing-key',
+      message: `${nameOf(at)} is missing. What needs it is not applied.`,
+      fix: `Add it, such as: ${example}`,
+    })
   }
   if (last !== undefined && 'origin' in last && last.origin === 'key' && issue.kind === 'validation')
-    return (nameOf) =>
-      SETTINGS.badKey({ key: shownKeyAt(at, true), map: nameOf(at.slice(0, -1)), wanted: wantedBy(issue) })
+    return (nameOf) => ({
+      code: 'config-bad-key',
+      message: `"${shownKeyAt(at, true)}" is not applied. It is not a valid name in ${nameOf(at.slice(0, -1))}.`,
+      fix: `Write ${wantedBy(issue)}.`,
+    })
   const choices = choicesAt(at, schema)
   if (issue.kind !== 'validation' && choices.length === 0)
     return wrongType(at, issue.input, { wanted: typesOf(issue), schema })
@@ -54,16 +61,22 @@ export function wrongType(at: Path, input: unknown, { wanted, schema }: Expected
     input === null
       ? `Give it a value, for example: ${lineOf(at, schema)}${tilde}`
       : (suggestValue(input, wanted) ?? example)
-  return (nameOf) => SETTINGS.wrongType({ setting: nameOf(at), wanted, found: describe(input, schema), fix })
+  const why = `It must be ${wanted}; it is ${describe(input, schema)}.`
+  return (nameOf) => notApplied('config-wrong-type', nameOf(at), why, fix)
 }
 
 /** A key of policy where no policy is read: who denies a tool there would believe that it is denied. */
 export function misplacedPolicy(at: Path): Worded {
-  return (nameOf) => SETTINGS.misplacedPolicy({ setting: nameOf(at), word: policyWord(String(at.at(-1))) ?? 'deny' })
+  const word = policyWord(String(at.at(-1))) ?? 'deny'
+  return (nameOf) => ({
+    code: 'config-misplaced-policy',
+    message: `${nameOf(at)} has no effect here. Every agent has its own policy.`,
+    fix: `Move it to agents[].tools.${word}, such as: agents: [{ id: main, tools: { ${word}: [run_command] } }]`,
+  })
 }
 
 export function reservedName(at: Path): Worded {
-  return (nameOf) => SETTINGS.reservedKey({ setting: nameOf(at) })
+  return (nameOf) => notApplied('config-bad-key', nameOf(at), 'JavaScript reserves its name.', 'Write another name.')
 }
 
 /** `parent` is the map around the key. The nearest key of the same map comes first; one elsewhere only where none is near. */
@@ -73,10 +86,13 @@ export function unknownKey(at: Path, schema: Schema, parent: object): Worded {
   // A required key that is absent was most likely meant, under whatever name.
   const lacking = known.filter((key) => schema.entries?.[key]?.type !== 'optional' && !Object.hasOwn(parent, key))
   const near = nearest(name, known) ?? longer(name, known) ?? (lacking.length === 1 ? lacking[0] : undefined)
-  return (nameOf) => {
-    const map = above.length === 0 ? undefined : nameOf(above)
-    return SETTINGS.unknownKey({ key: shownKey(name), map, near, elsewhere: elsewhere(name, above), known })
-  }
+  const other = near === undefined ? elsewhere(name, above) : undefined
+  const hint = other === undefined ? '' : `Did you mean ${other}? `
+  return (nameOf) => ({
+    code: 'config-unknown-key',
+    message: `"${shownKey(name)}" is not applied. ${above.length === 0 ? 'nexus.yaml' : nameOf(above)} has no setting of this name.`,
+    fix: near === undefined ? `${hint}Use one of: ${known.join(', ')}.` : `Did you mean "${near}"?`,
+  })
 }
 
 /** The word of an agent's policy that a key means, however it is capitalised. */
@@ -97,7 +113,7 @@ function wrongValue(issue: Issue, at: Path, schema: Schema | undefined): Worded 
   const wanted = choices.length > 0 ? `one of ${choices.join(', ')}` : wantedBy(issue)
   const example = choices[0] === undefined ? lineOf(at, schema) : `${shownKeyAt(at, true)}: ${choices[0]}`
   const fix = near === undefined ? `Write it as, for example: ${example}` : `Did you mean "${near}"?`
-  return (nameOf) => SETTINGS.wrongValue({ setting: nameOf(at), wanted, found, fix })
+  return (nameOf) => notApplied('config-wrong-value', nameOf(at), `It must be ${wanted}; it is ${found}.`, fix)
 }
 
 /** The values that are allowed at a path; of a variant only for the key that chooses the option. */

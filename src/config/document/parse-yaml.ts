@@ -2,7 +2,7 @@ import { type Document, isCollection, isMap, isScalar } from 'yaml'
 import type { Node, Pair, Scalar } from 'yaml'
 import { type Diagnostic, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import { keyText, readYamlFully, readYamlTree, SYNTAX, type YamlFault, type YamlLimits } from '../../yaml/index.ts'
-import { FILES, type Message } from '../messages.ts'
+import { type Message, moreFindings } from '../messages.ts'
 import { memberOf as schemaOf, ROOT, settingNames } from '../schema/walk.ts'
 import { shownValue } from '../secrets/mask.ts'
 import { type Path, type PathKey } from './path.ts'
@@ -38,7 +38,7 @@ export function parseYaml(text: string, path: string): Parsed {
   const report: Report = (offset, words) => {
     const place = { path, ...placeOf(text, offset ?? 0) }
     if (diagnostics.length < MAX_PROBLEMS) diagnostics.push({ severity: 'error', ...place, ...asMessage(words) })
-    else if (diagnostics.length === MAX_PROBLEMS) diagnostics.push({ severity: 'error', ...place, ...FILES.more() })
+    else if (diagnostics.length === MAX_PROBLEMS) diagnostics.push({ severity: 'error', ...place, ...moreFindings() })
   }
   for (const fault of faults) report(fault.offset, wordsOf(fault, text))
   const contents = diagnostics.length === 0 ? toJson(root, report) : null

@@ -17,6 +17,17 @@ export function partAt(value: unknown, path: Path): unknown {
   return part
 }
 
+/** Whether `path` is the place that the dotted pattern names; `*` matches any one key or position in a list. */
+export function fits(pattern: string, path: Path): boolean {
+  return pattern.split('.').length === path.length && isWithin(pattern, path)
+}
+
+/** Whether `path` is at or below the place that the dotted pattern names. */
+export function isWithin(pattern: string, path: Path): boolean {
+  const parts = pattern.split('.')
+  return parts.length <= path.length && parts.every((part, index) => part === '*' || part === path[index])
+}
+
 /** Whether the part is an item of a list, or in one. */
 export function isInList(path: Path): boolean {
   return path.some((key) => typeof key === 'number')

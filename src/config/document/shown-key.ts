@@ -1,20 +1,7 @@
 /** shown-key: which keys of a file may be shown. */
 import { toSafeLine } from '../../kernel/index.ts'
-import { HIDDEN, type Path, type PathKey } from './path.ts'
-import { fits, isWithin } from './pattern.ts'
-
-/** Maps whose keys are names that a person chooses. Variables and headers are not among them: their values are secrets. */
-export const NAMED_MAPS: readonly string[] = [
-  'skills.entries',
-  'permissions.presets',
-  'permissions.presets.*.tools',
-  'agents.*.permissions.toolOverrides',
-  'tools.groups',
-  'mcp.servers',
-  'secrets.providers',
-]
-/** Settings of which the schema knows nothing, at any depth. */
-export const FREE_MAPS: readonly string[] = ['tools', 'skills.entries.*.config']
+import { FREE_MAPS, NAMED_MAPS } from '../schema/no-file.ts'
+import { fits, HIDDEN, isWithin, type Path, type PathKey } from './path.ts'
 
 const MAX_KEY_CHARS = 80
 /** A setting of a secret, and its value without a blank between them. */

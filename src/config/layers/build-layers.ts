@@ -9,7 +9,7 @@ import type { Environment } from '../environment.ts'
 import { fileWithAgent, fromProfile, withProfilesLast } from '../profiles.ts'
 import { CONFIG_DEFAULTS } from '../schema/defaults.ts'
 import type { ConfigDocument, Settings } from '../schema/schema.ts'
-import { SETTINGS } from '../messages.ts'
+import { notApplied } from '../messages.ts'
 import { toCanonical } from './canonical.ts'
 import { crossCheck } from './cross-check.ts'
 import { expandAgents, mergeDocuments } from './merge.ts'
@@ -159,5 +159,6 @@ function findClash(
 }
 
 function describeConflict(at: readonly (string | number)[], file: string): Finding {
-  return { file, at, severity: 'error', ...SETTINGS.sandboxTwice({ setting: nameOf(at) }) }
+  const why = 'It is another name of execution.sandbox, and the two have different values.'
+  return { file, at, severity: 'error', ...notApplied('config-wrong-value', nameOf(at), why, 'Keep one of the two.') }
 }

@@ -5,7 +5,7 @@ import { type Path } from '../document/path.ts'
 import { nameIn } from '../profiles.ts'
 import { PRESETS } from '../schema/agents.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
-import { type Message, SETTINGS } from '../messages.ts'
+import { type Message, notApplied } from '../messages.ts'
 import { MAX_CHAIN } from './merge.ts'
 import { originOf } from './origins.ts'
 
@@ -21,15 +21,15 @@ interface Reference {
 export function crossCheck(merged: ConfigDocument, layers: readonly Layer[]): Finding[] {
   const { agents = [], permissions = {} } = merged
   const presets = Object.entries(permissions.presets ?? {})
-  const finding = (path: Path, words: (facts: { readonly setting: string }) => Message): Finding => {
+  const finding = (path: Path, words: (setting: string) => Message): Finding => {
     const { layer, at = path } = originOf(merged as JsonValue, path, layers) ?? {}
     const setting = nameIn(layer ?? {})(at)
-    return { file: layer?.path ?? 'nexus.yaml', at, severity: 'error', ...words({ setting }) }
+    return { file: layer?.path ?? 'nexus.yaml', at, severity: 'error', ...words(setting) }
   }
   const unknown = referencesIn(merged).flatMap(({ at, name, known, what }) => {
     if (name === undefined || known.has(name)) return []
-    const facts = { kind: what, name: toSafeLine(name), near: nearest(name, known), known: [...known] }
-    return [finding(at, ({ setting }) => SETTINGS.unknownName({ setting, ...facts }))]
+    const why = `The configuration defines no ${what} "${toSafeLine(name)}".`
+    return [finding(at, (setting) => notApplied('config-unknown-name', setting, why, oneOf(name, known)))]
   })
   const circles = [
     ...circlesIn(agents.map((agent) => [agent.id, agent.extends])).map((id) => [
@@ -39,25 +39,38 @@ export function crossCheck(merged: ConfigDocument, layers: readonly Layer[]): Fi
     ...circlesIn(presets.map(([name, preset]) => [name, preset.extends])).map((name) => [
       ...['permissions', 'presets', name, 'extends'],
     ]),
-  ].map((at) => finding(at, ({ setting }) => SETTINGS.circle({ setting, most: MAX_CHAIN })))
+  ].map((at) => {
+    const why = `It leads back to itself, or over more than ${MAX_CHAIN} steps.`
+    return finding(at, (setting) => notApplied('config-cycle', setting, why, 'Remove one extends of this chain.'))
+  })
   const taken = presets
     .filter(([name]) => (PRESETS as readonly string[]).includes(name))
-    .map(([name]) =>
-      finding(['permissions', 'presets', name], ({ setting }) => SETTINGS.builtInPreset({ setting, name })),
-    )
+    .map(([name]) => {
+      const why = `The preset "${name}" is built in and cannot be redefined.`
+      const fix = `Write another name, and in it extends: ${name}`
+      return finding(['permissions', 'presets', name], (setting) => notApplied('config-bad-key', setting, why, fix))
+    })
   return [...unknown, ...circles, ...ownShadows(agents, finding), ...taken, ...incompleteSearch(merged, finding)]
+}
+
+/** The name that may be meant, or all that there are. */
+function oneOf(name: string, known: ReadonlySet<string>): string {
+  const near = nearest(name, known)
+  if (near !== undefined) return `Did you mean "${near}"?`
+  return known.size === 0 ? 'Define another one, or remove this line.' : `Use one of: ${[...known].join(', ')}.`
 }
 
 /** Agents that would be compared with themselves. */
 function ownShadows(
   agents: NonNullable<ConfigDocument['agents']>,
-  finding: (path: Path, words: (facts: { readonly setting: string }) => Message) => Finding,
+  finding: (path: Path, words: (setting: string) => Message) => Finding,
 ): Finding[] {
   return agents.flatMap(({ id, shadow }, index) => {
     if (shadow === undefined || shadow !== id) return []
     const others = othersOf(agents, id)
-    const facts = { near: nearest(id, others), known: [...others] }
-    return [finding(['agents', index, 'shadow'], ({ setting }) => SETTINGS.ownShadow({ setting, ...facts }))]
+    const why = 'It is the agent itself, so there is nothing to compare.'
+    const words = (setting: string): Message => notApplied('config-cycle', setting, why, oneOf(id, others))
+    return [finding(['agents', index, 'shadow'], words)]
   })
 }
 
@@ -68,14 +81,19 @@ function othersOf(agents: NonNullable<ConfigDocument['agents']>, id: string): Re
 /** The section as a whole is left out where a variable is missing. */
 function incompleteSearch(
   { search }: ConfigDocument,
-  finding: (path: Path, words: (facts: { readonly setting: string }) => Message) => Finding,
+  finding: (path: Path, words: (setting: string) => Message) => Finding,
 ): Finding[] {
   if (search === undefined) return []
   const { provider } = search
   const needed = provider === 'brave' ? 'apiKey' : 'url'
   const lacks = provider === undefined ? 'provider' : needed
   if (search[lacks] !== undefined) return []
-  return [{ ...finding(['search'], () => SETTINGS.incompleteSearch({ lacks })), severity: 'warning' }]
+  const words = {
+    code: 'config-search-incomplete',
+    message: `Agents cannot search the web: search.${lacks} is not set.`,
+    fix: 'Write search: { provider: brave, apiKey: "${BRAVE_API_KEY}" }, or search: { provider: searxng, url: ADDRESS }.',
+  }
+  return [{ ...finding(['search'], () => words), severity: 'warning' }]
 }
 
 function referencesIn({ agents = [], permissions = {} }: ConfigDocument): Reference[] {

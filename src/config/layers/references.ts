@@ -10,7 +10,7 @@ import type { Rules } from '../schema/parts.ts'
 import { holdsOf, isSecret, rulesAlong, schemasAlong } from '../schema/walk.ts'
 import { readSecretFile } from '../secrets/read-file.ts'
 import { type Providers, readReference } from '../secrets/reference.ts'
-import { type Message, REFERENCES } from '../messages.ts'
+import { type Message, notApplied } from '../messages.ts'
 
 /** A value that was left out because what it refers to cannot be had. */
 export interface Unset {
@@ -86,7 +86,9 @@ function visitText(text: string, at: Path, place: Visit): JsonValue {
   if (use === 'literal') return text
   if (use === 'plain') {
     if (!text.includes('${')) return text
-    report(place, at, { severity: 'error', ...REFERENCES.notHere({ setting: nameIn(place)(at) }) })
+    const why = 'Nexus replaces no variables in this setting.'
+    const words = notApplied('config-env-not-here', nameIn(place)(at), why, 'Write the value itself.')
+    report(place, at, { severity: 'error', ...words })
     return text
   }
   const expanded = expand(text, at, place)
@@ -101,7 +103,9 @@ function expand(text: string, at: Path, place: Visit): string | undefined {
   const names = [...text.matchAll(REFERENCE)].filter(([match]) => match !== '$${').map(([, name]) => name)
   if (names.includes(undefined)) {
     place.found.remove.push(unitOf(at))
-    report(place, at, { severity: 'error', ...REFERENCES.syntax({ setting: nameIn(place)(at) }) })
+    const why = 'It contains ${ without a variable name and }.'
+    const fix = 'Write ${NAME}. For a literal ${ write $${.'
+    report(place, at, { severity: 'error', ...notApplied('config-env-syntax', nameIn(place)(at), why, fix) })
     return undefined
   }
   const values = new Map(names.map((name = '') => [name, place.environment.get(name)]))
@@ -114,11 +118,17 @@ function expand(text: string, at: Path, place: Visit): string | undefined {
 
 function leaveOutVariable(variable: string, at: Path, place: Visit): undefined {
   const isEmpty = place.environment.isSet(variable)
-  const facts = { setting: nameIn(place)(at), variable, unit: nameIn(place)(unitOf(at)) }
-  const words = REFERENCES.unset(facts, isEmpty)
   const problem = `refers to ${variable}, which is ${isEmpty ? 'empty' : 'not set'}`
-  leaveOut({ problem, fix: words.fix }, at, place)
-  report(place, at, { severity: 'warning', ...words })
+  const fix = isEmpty ? `Give ${variable} a value, or remove the line.` : `Set ${variable}, or remove the line.`
+  leaveOut({ problem, fix }, at, place)
+  reportLeftOut('config-env-unset', { problem, fix }, at, place)
+}
+
+/** Names the largest part that is left out with the value. */
+function reportLeftOut(code: string, { problem, fix }: Omit<Unset, 'keys'>, at: Path, place: Visit): void {
+  const [setting, unit] = [nameIn(place)(at), nameIn(place)(unitOf(at))]
+  const why = `${setting === unit ? 'It' : setting} ${problem}.`
+  report(place, at, { severity: 'warning', ...notApplied(code, unit, why, fix) })
 }
 
 function leaveOut(reason: Omit<Unset, 'keys'>, at: Path, { found }: Visit): void {
@@ -133,7 +143,8 @@ function readSecret(value: JsonObject, at: Path, place: Visit): JsonValue {
     case 'wrong': {
       const { why, fix } = reference
       leaveOut({ problem: why, fix }, at, place)
-      report(place, at, { severity: 'error', ...REFERENCES.wrongSecret({ setting: nameIn(place)(at), why, fix }) })
+      const words = notApplied('config-wrong-value', nameIn(place)(at), `It ${why}.`, fix)
+      report(place, at, { severity: 'error', ...words })
       return ''
     }
     case 'command': {
@@ -161,13 +172,17 @@ function fromFile(
   const path = resolve(place.directory, expandHome(written.path, place.environment.home))
   const read = readSecretFile(path, written.pointer)
   if (read.type === 'refused') {
-    const facts = { setting: nameIn(place)(at), path, why: read.why, unit: nameIn(place)(unitOf(at)) }
-    const words = REFERENCES.secretFile(facts)
-    leaveOut({ problem: `refers to the file ${path}, which ${read.why}`, fix: words.fix }, at, place)
-    report(place, at, { severity: 'warning', ...words })
+    const problem = `refers to the file ${path}, which ${read.why}`
+    const fix = `Write the secret into ${path}, and make it readable by you.`
+    leaveOut({ problem, fix }, at, place)
+    reportLeftOut('config-secret-unreadable', { problem, fix }, at, place)
     return undefined
   }
-  if (read.isOpen) report(place, at, { severity: 'warning', ...REFERENCES.secretOpen({ path: shellWord(path) }) })
+  if (read.isOpen) {
+    const message = `Other users of this machine can read the secret in ${shellWord(path)}.`
+    const fix = `Type: chmod 600 ${shellWord(path)}`
+    report(place, at, { severity: 'warning', code: 'config-secret-open', message, fix })
+  }
   return read.secret
 }
 

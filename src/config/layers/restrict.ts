@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { commandFix, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import type { Layer } from '../config.ts'
 import type { Finding, Part } from '../document/finding.ts'
 import { copyValue, partAt, type Path, withoutEmptyMaps } from '../document/path.ts'
-import { TRUST } from '../messages.ts'
+import { type Message, notApplied, STRICTER } from '../messages.ts'
 import { nameIn } from '../profiles.ts'
 import { CONFIG_DEFAULTS } from '../schema/defaults.ts'
 import type { Tightening } from '../schema/parts.ts'
@@ -78,10 +78,23 @@ export function restrict(canonical: ConfigDocument, { base, isWorkspace, ...file
     const at = pathInFile(file, path)
     const setting = nameIn(file)(at)
     const isUsersOnly = rulesAlong(path).some(({ usersOnly }) => usersOnly !== undefined)
-    const words = isTrusted ? TRUST.userOnly({ setting }) : TRUST.untrusted({ setting }, isUsersOnly)
+    const words = isTrusted ? userOnly(setting) : untrusted(setting, isUsersOnly)
     return { file: file.path, at, severity: 'warning', ...words }
   })
   return { document: withoutEmptyMaps(document) as ConfigDocument, findings }
+}
+
+const OWN_FILE = 'Write it into ~/.nexus/nexus.yaml, or name a file outside the workspace with --config.'
+
+function userOnly(setting: string): Message {
+  const why = 'A file of the workspace never loosens the sandbox, trusted or not.'
+  return notApplied('config-user-only', setting, why, OWN_FILE)
+}
+
+function untrusted(setting: string, isUsersOnly: boolean): Message {
+  const message = `${setting} is not applied. Until you trust this workspace, ${STRICTER}`
+  const fix = isUsersOnly ? { fix: OWN_FILE } : commandFix('Read the file. Then run:', 'trust')
+  return { code: 'config-untrusted', message, ...fix }
 }
 
 interface Walk {

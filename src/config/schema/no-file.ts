@@ -77,3 +77,22 @@ export const NO_FILE: JsonObject = {
     "tools": []
   }
 }
+
+/** Maps whose keys are names that a person chooses. Variables and headers are not among them: their values are secrets. */
+// oxfmt-ignore
+export const NAMED_MAPS: readonly string[] = [
+  "skills.entries",
+  "agents.*.permissions.toolOverrides",
+  "permissions.presets",
+  "permissions.presets.*.tools",
+  "tools.groups",
+  "secrets.providers",
+  "mcp.servers"
+]
+
+/** Settings of which the schema knows nothing, at any depth. */
+// oxfmt-ignore
+export const FREE_MAPS: readonly string[] = [
+  "skills.entries.*.config",
+  "tools"
+]

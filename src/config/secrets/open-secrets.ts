@@ -1,11 +1,11 @@
 import { isAbsolute } from 'node:path'
+import { NexusError } from '../../kernel/index.ts'
 import type { LoadedConfig, ModelConfig } from '../config.ts'
 import { partAt, type Path } from '../document/path.ts'
 import { isProfilePath, nameIn } from '../profiles.ts'
 import type { Environment } from '../environment.ts'
 import { asSecretCommand, type SecretCommand } from './reference.ts'
 import { textAt } from './read-file.ts'
-import { ERRORS, configError, type ConfigError } from '../errors.ts'
 
 /** One program to run for a secret. No shell is between. */
 export interface SecretCommandRequest {
@@ -53,7 +53,7 @@ export function openSecrets(
   async function obtain(keys: Path, wanted: SecretCommand, signal?: AbortSignal): Promise<string> {
     const result = await run(toRequest(wanted, environment, signal))
     const secret = result.type === 'done' ? secretIn(result.output, wanted) : undefined
-    if (secret === undefined) throw configError(await failure(keys, wanted, { result, loaded }))
+    if (secret === undefined) throw await failure(keys, wanted, { result, loaded })
     values.push(secret)
     return secret
   }
@@ -86,14 +86,14 @@ async function failure(
   keys: Path,
   { command }: SecretCommand,
   { result, loaded }: { readonly result: SecretCommandResult; readonly loaded: LoadedConfig },
-): Promise<ConfigError> {
+): Promise<NexusError> {
   const { explain } = await import('../layers/explain.ts')
   const { path, line, column, keys: at = keys } = explain(loaded).originOf(keys) ?? { path: 'nexus.yaml' }
-  return ERRORS.noSecret({
-    at: line === undefined ? path : `${path}:${line}:${column}`,
-    setting: nameIn({ isProfile: isProfilePath(path) })(at),
-    command: command[0] ?? '',
-    why: result.type === 'failed' ? result.why : 'gave no secret',
+  const place = line === undefined ? path : `${path}:${line}:${column}`
+  const setting = nameIn({ isProfile: isProfilePath(path) })(at)
+  const why = result.type === 'failed' ? result.why : 'gave no secret'
+  return new NexusError('CONFIG_INVALID', `${place} ${setting}: the command ${command[0] ?? ''} ${why}.`, {
+    fix: 'Run the command yourself, and read what it reports.',
   })
 }
 

@@ -2,8 +2,7 @@
 import { isScalar, isSeq, isMap, type Scalar } from 'yaml'
 import { isJsonObject, type JsonValue, nearest } from '../../kernel/index.ts'
 import { keyText, readYamlTree } from '../../yaml/index.ts'
-import type { Path } from '../document/path.ts'
-import { fits } from '../document/pattern.ts'
+import { fits, type Path } from '../document/path.ts'
 import { isSecret, isSetting } from '../schema/walk.ts'
 
 const CREDENTIAL = /(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|authorization)$/i
