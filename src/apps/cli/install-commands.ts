@@ -1,39 +1,28 @@
-import { CHOICES, type Command, type OptionSpec } from './command.ts'
-import { JSON_OPTION, WHERE } from './options.ts'
+import { CHOICES, type Command } from './command.ts'
+import { flag, JSON_OPTION, option, WHERE } from './options.ts'
 
-const SCOPE: Record<string, OptionSpec> = {
-  scope: {
-    type: 'string',
-    value: 'SCOPE',
+const SCOPE = {
+  scope: option('SCOPE', 'workspace (default in a project): its skills/; user: ~/.nexus/skills', {
     choices: CHOICES.place,
-    help: 'workspace (default in a project): its skills/; user: ~/.nexus/skills',
-  },
-  config: WHERE['config'] as OptionSpec,
+  }),
+  config: WHERE.config,
 }
 
-const CONSENT: Record<string, OptionSpec> = {
-  yes: { type: 'boolean', short: 'y', help: 'place what the plan says without a question' },
-  accept: {
-    type: 'string',
+const CONSENT = {
+  yes: flag('place what the plan says without a question', { short: 'y' }),
+  accept: option('NAME', 'give this skill what the plan says that it would get (may be repeated)', { multiple: true }),
+  overwrite: option('NAME', 'replace the local edits of this skill; a copy of the files is kept (may be repeated)', {
     multiple: true,
-    value: 'NAME',
-    help: 'give this skill what the plan says that it would get (may be repeated)',
-  },
-  overwrite: {
-    type: 'string',
-    multiple: true,
-    value: 'NAME',
-    help: 'replace the local edits of this skill; a copy of the files is kept (may be repeated)',
-  },
-  'dry-run': { type: 'boolean', help: 'show the plan, change nothing' },
+  }),
+  'dry-run': flag('show the plan, change nothing'),
 }
 
 const INSTALL: Omit<Command, 'name' | 'summary'> = {
   usage: '<source>',
   options: {
-    skill: { type: 'string', multiple: true, value: 'NAMES', help: 'install these, such as pdf,docx' },
-    all: { type: 'boolean', help: 'install every skill of the source' },
-    list: { type: 'boolean', help: 'only show what the source has' },
+    skill: option('NAMES', 'install these, such as pdf,docx', { multiple: true }),
+    all: flag('install every skill of the source'),
+    list: flag('only show what the source has'),
     ...SCOPE,
     ...CONSENT,
     ...JSON_OPTION,
@@ -54,12 +43,7 @@ export const INSTALL_COMMANDS: readonly Command[] = [
     name: 'skills update',
     summary: 'replace installed skills by their newest revisions, after showing what changes',
     usage: '[name…]',
-    options: {
-      all: { type: 'boolean', help: 'every skill of the lock' },
-      ...SCOPE,
-      ...CONSENT,
-      ...JSON_OPTION,
-    },
+    options: { all: flag('every skill of the lock'), ...SCOPE, ...CONSENT, ...JSON_OPTION },
     examples: ['nexus skills update pdf', 'nexus skills update --all --dry-run'],
     load: async () => (await import('./commands/skills/update.ts')).updateSkills,
   },
@@ -90,7 +74,7 @@ export const INSTALL_COMMANDS: readonly Command[] = [
     name: 'skills remove',
     summary: 'remove installed skills and their entries in the lock',
     usage: '<name…>',
-    options: { ...SCOPE, overwrite: CONSENT['overwrite'] as OptionSpec, ...JSON_OPTION },
+    options: { ...SCOPE, overwrite: CONSENT.overwrite, ...JSON_OPTION },
     examples: ['nexus skills remove pdf'],
     load: async () => (await import('./commands/skills/installed.ts')).removeInstalled,
   },
@@ -98,7 +82,7 @@ export const INSTALL_COMMANDS: readonly Command[] = [
     name: 'skills rollback',
     summary: 'put the revision of a skill back that was there before the last update',
     usage: '<name>',
-    options: { ...SCOPE, overwrite: CONSENT['overwrite'] as OptionSpec, ...JSON_OPTION },
+    options: { ...SCOPE, overwrite: CONSENT.overwrite, ...JSON_OPTION },
     examples: ['nexus skills rollback pdf'],
     load: async () => (await import('./commands/skills/installed.ts')).rollBackSkill,
   },

@@ -9,7 +9,7 @@ import { envelope, exitOf } from './envelope.ts'
 import { errorMember, printFailure, toFailure, errorOf } from './failure.ts'
 import { commandHelp, groupHelp, overview } from './help.ts'
 import { findCommand, isGroup } from './table.ts'
-import { createTerminal, noteScreen, type Terminal } from './terminal.ts'
+import { createTerminal, type Terminal } from './terminal.ts'
 
 export { findCommand }
 
@@ -114,7 +114,7 @@ function showHelp(words: readonly string[], terminal: Terminal): number {
 function showGroup(group: string, argv: readonly string[], terminal: Terminal): number {
   if (argv[1] === '--help' || argv[1] === '-h') return showHelp([group], terminal)
   if (argv.includes('--json')) throw missingCommand(group)
-  terminal.note(groupHelp(group, noteScreen(terminal)))
+  terminal.note(groupHelp(group, terminal.besideDocument()))
   return CODES.INVALID_ARGUMENT.exit
 }
 

@@ -11,7 +11,7 @@ import { confirm, oneAtATime } from './interactive/confirm.ts'
 import { withProgress } from './interactive/progress.ts'
 import { quoteCommand } from './show/lines.ts'
 import { TRUST_QUESTION, itemsText } from './show/consent.ts'
-import { formatDiagnostic, noteScreen, type Terminal } from './terminal.ts'
+import { formatDiagnostic, type Terminal } from './terminal.ts'
 
 export interface OpenOptions extends Pick<LocalOptions, 'record' | 'readsUses' | 'trusted' | 'cwd' | 'prompt'> {
   /** The command runs skills: it asks, or stops, when the workspace holds untrusted ones. */
@@ -143,7 +143,7 @@ export function notADirectory(given: string): NexusError {
 /** Prints errors and warnings to stderr; information stays with `config check` and `skills check`. */
 export function printDiagnostics(diagnostics: readonly Diagnostic[], terminal: Terminal): void {
   for (const diagnostic of diagnostics) {
-    if (diagnostic.severity !== 'info') terminal.note(formatDiagnostic(diagnostic, noteScreen(terminal)))
+    if (diagnostic.severity !== 'info') terminal.note(formatDiagnostic(diagnostic, terminal.besideDocument()))
   }
 }
 

@@ -167,12 +167,6 @@ export function formatDiagnostic(diagnostic: Diagnostic, terminal: Printer, fram
   return `${head}\n    ${toSafeText(message).replaceAll('\n', '\n    ')}${excerpt}${tail}`
 }
 
-/** The colours and the width of stderr. */
-export function noteScreen(terminal: Terminal): Printer & Pick<Terminal, 'columns'> {
-  const { paintNote, noteColumns, commandLine: line, shortPath: short } = terminal
-  return { paint: paintNote, columns: noteColumns, commandLine: line, shortPath: short }
-}
-
 /** A line of a diff: green where it is added, red where it is removed. */
 export function paintDiff(text: string, paint: Terminal['paint']): string {
   if (text.startsWith('+')) return paint('green', text)

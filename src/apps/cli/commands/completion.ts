@@ -65,11 +65,8 @@ export async function completion(invocation: Invocation, commands: readonly Comm
   const shell = CHOICES.shell.find((known) => known === given)
   if (shell === undefined) {
     const message = `There is no completion for the shell '${toSafeLine(given)}'. Supported: ${CHOICES.shell.join(', ')}.`
-    throw errorOf(
-      'INVALID_ARGUMENT',
-      message,
-      commandFix('For example:', 'completion', nearest(given, CHOICES.shell) ?? 'bash'),
-    )
+    const fix = commandFix('For example:', 'completion', nearest(given, CHOICES.shell) ?? 'bash')
+    throw errorOf('INVALID_ARGUMENT', message, fix)
   }
   if (rest.length === 0) return { data: { shell, script: SCRIPTS[shell] }, show: () => terminal.write(SCRIPTS[shell]) }
   const { paths, offers } = await offersFor(rest, invocation, commands)
@@ -110,7 +107,8 @@ async function offersFor(
   const next = [...nextWords(before, commands), { word: '--help', help: 'help with examples' }]
   if (command === undefined) return { paths: 'none', offers: [...next, { word: '--version', help: 'the version' }] }
   const { options = {}, choices } = command
-  const option = optionNamed(before.at(-1), options)
+  const last = before.at(-1)
+  const option = Object.entries(options).find(([name, { short }]) => last === `--${name}` || last === `-${short}`)?.[1]
   if (option?.type === 'string') return valueOffers(option, invocation)
   const offers = [...next, ...Object.entries(options).map(([name, { help }]) => ({ word: `--${name}`, help }))]
   if (current.startsWith('-')) return { paths: 'none', offers }
@@ -135,10 +133,6 @@ function nextWords(before: readonly string[], commands: readonly Command[]): rea
     if (word !== '' && !next.has(word)) next.set(word, more.length === 0 ? summary : `commands about ${word}`)
   }
   return [...next].map(([word, help]) => ({ word, help }))
-}
-
-function optionNamed(word: string | undefined, options: Readonly<Record<string, OptionSpec>>): OptionSpec | undefined {
-  return Object.entries(options).find(([name, { short }]) => word === `--${name}` || word === `-${short}`)?.[1]
 }
 
 async function valueOffers(option: OptionSpec, invocation: Invocation): Promise<Offers> {

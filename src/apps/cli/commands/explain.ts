@@ -66,15 +66,11 @@ function findSection(sections: readonly Section[], asked: string): { code: strin
 }
 
 function unknownCode(asked: string, sections: readonly Section[]): NexusError {
-  const guess = nearest(
-    asked,
-    sections.flatMap(({ codes }) => codes),
-  )
-  return errorOf(
-    'FILE_NOT_FOUND',
-    `Nexus has no code '${toSafeLine(asked)}'.`,
-    guess === undefined ? commandFix('See all codes:', 'explain') : commandFix('Did you mean:', 'explain', guess),
-  )
+  const known = sections.flatMap(({ codes }) => codes)
+  const guess = nearest(asked, known)
+  const fix =
+    guess === undefined ? commandFix('See all codes:', 'explain') : commandFix('Did you mean:', 'explain', guess)
+  return errorOf('FILE_NOT_FOUND', `Nexus has no code '${toSafeLine(asked)}'.`, fix)
 }
 
 function asData(code: string, { topic, meaning, example, file, fix }: Section) {

@@ -1,8 +1,8 @@
 /** `nexus policy check`, `diff` and `shadow`: what is wrong with policies, and where two of them decide otherwise. Nothing runs. */
-import { errorOf, many } from '../failure.ts'
-import { type JsonObject, type LedgerEntry, toSafeLine, commandFix } from '../../../kernel/index.ts'
+import { many } from '../failure.ts'
+import { type JsonObject, type LedgerEntry, toSafeLine } from '../../../kernel/index.ts'
 import type { Store } from '../../../store/index.ts'
-import { type Answer, type Invocation, stringFlag } from '../command.ts'
+import { type Answer, argumentMissing, type Invocation, stringFlag } from '../command.ts'
 import { openAgent, unknownAgent } from './policy.ts'
 import { loadHere, openFor, printDiagnostics } from '../open.ts'
 import { openStored } from '../stored.ts'
@@ -38,11 +38,7 @@ export async function diffPolicies(invocation: Invocation): Promise<Answer> {
   const [agent, other = agent] = positionals
   const against = stringFlag(invocation, 'against')
   if (agent === undefined || other === undefined || (agent === other && against === undefined))
-    throw errorOf(
-      'INVALID_ARGUMENT',
-      `nexus policy diff needs two agents.`,
-      commandFix('For example:', ...'policy diff'.split(' '), ...['main', 'reviewer']),
-    )
+    throw argumentMissing('policy diff', 'two agents', ['main', 'reviewer'])
   const before = await verdictsOf(invocation, agent)
   const over = against === undefined ? invocation : { ...invocation, flags: { ...flags, config: against } }
   const after = await verdictsOf(over, other)

@@ -76,7 +76,7 @@ export async function testPolicy(invocation: Invocation): Promise<Answer> {
   for (const [index, test] of tests.entries()) {
     const { agent, tool, args, expect } = test
     const fault = faultOf(local, test)
-    if (fault) throw await errorAt(['tests', index, fault.key], fault)
+    if (fault) throw await errorAt(['tests', index], fault)
     const opened = openAgent(local, agent)
     noteAbsentServer(opened, tool, terminal)
     const { decision } = await explainCall(opened, { tool, args })
@@ -199,6 +199,10 @@ interface Fault {
   readonly fix: string
 }
 
+function didYouMean(guess: string | undefined, otherwise: string): string {
+  return guess === undefined ? otherwise : `Did you mean '${toSafeLine(guess)}'?`
+}
+
 /** Why no decision can be tested by an expectation; undefined when one can. */
 function faultOf(local: Local, { agent: id, tool, args }: Expectation): Fault | undefined {
   const ids = local.config.agents.map((agent) => agent.id)
@@ -208,26 +212,20 @@ function faultOf(local: Local, { agent: id, tool, args }: Expectation): Fault | 
   }
   const agent = openAgent(local, id)
   const { registry, diagnostics } = agent
-  if (!registry.get(tool) && serverTool(tool) === undefined) {
-    const why = diagnostics.find(({ subject }) => subject === tool)?.message
-    const guess = ALIASES.get(tool) ?? nearest(tool, registry.names)
-    const message = `${toSafeLine(id)} has no tool '${toSafeLine(tool)}', so no rule decides about it.`
-    const known = registry.names.map(toSafeLine).join(', ')
-    return {
-      key: 'tool',
-      message: why === undefined ? message : `${message} ${toSafeLine(why)}`,
-      fix: guess === undefined ? `Name one of: ${known}.` : `Did you mean '${toSafeLine(guess)}'?`,
-    }
-  }
-  return argumentFault(agent, tool, args)
+  if (registry.has(tool) || serverTool(tool) !== undefined) return argumentFault(agent, tool, args)
+  const why = diagnostics.find(({ subject }) => subject === tool)?.message ?? ''
+  const message = `${toSafeLine(id)} has no tool '${toSafeLine(tool)}', so no rule decides about it. ${toSafeLine(why)}`
+  const fix = `Name one of: ${registry.names.map(toSafeLine).join(', ')}.`
+  const guess = ALIASES.get(tool) ?? nearest(tool, registry.names)
+  return { key: 'tool', message: message.trimEnd(), fix: didYouMean(guess, fix) }
 }
 
 /** The first fault in the form of an expectation. */
 function formFault(test: JsonValue, number: number): Fault | undefined {
   const example = 'Write it as: - { agent: main, tool: run_command, expect: ask }'
   if (!isJsonObject(test)) return { key: '', message: `Item ${number} is not a map.`, fix: example }
-  const key = Object.keys(test).find((name) => !KEYS.some((known) => known === name))
-  if (key !== undefined) return unknownKey(key, KEYS)
+  const unknown = unknownKey(test, KEYS)
+  if (unknown) return unknown
   const { agent = '', tool, args = {}, expect } = test
   if (typeof agent !== 'string') return { key: 'agent', message: 'A test needs agent as a text.', fix: example }
   if (typeof tool !== 'string') return { key: 'tool', message: 'A test needs tool as a text.', fix: example }
@@ -235,55 +233,51 @@ function formFault(test: JsonValue, number: number): Fault | undefined {
     return { key: 'args', message: 'args is not a map.', fix: 'Write it as: args: { command: ls }' }
   if (ANSWERS.some((answer) => answer === expect)) return undefined
   const guess = typeof expect === 'string' ? nearest(expect, ANSWERS) : undefined
-  const fix = guess === undefined ? `Write expect: with one of ${ANSWERS.join(', ')}.` : `Did you mean '${guess}'?`
-  if (expect === undefined) return { key: 'expect', message: 'A test needs expect.', fix }
-  return { key: 'expect', message: `expect is ${toSafeLine(JSON.stringify(expect))}, which no decision is.`, fix }
+  const is = `expect is ${toSafeLine(JSON.stringify(expect ?? null))}, which no decision is.`
+  return {
+    key: 'expect',
+    message: expect === undefined ? 'A test needs expect.' : is,
+    fix: didYouMean(guess, `Write expect: with one of ${ANSWERS.join(', ')}.`),
+  }
 }
 
-function unknownKey(key: string, known: readonly string[]): Fault {
-  const guess = nearest(key, known)
-  const fix = guess === undefined ? `Remove it, or write one of: ${known.join(', ')}.` : `Did you mean '${guess}'?`
+function unknownKey(map: JsonObject, known: readonly string[]): Fault | undefined {
+  const key = Object.keys(map).find((name) => !known.includes(name))
+  if (key === undefined) return undefined
+  const fix = didYouMean(nearest(key, known), `Remove it, or write one of: ${known.join(', ')}.`)
   return { key, message: `The key '${toSafeLine(key)}' is unknown.`, fix }
 }
 
-interface Tests {
-  readonly tests: readonly Expectation[]
-  /** The error about what is at these keys of the file, with its line and column. */
-  readonly errorAt: (keys: readonly (string | number)[], fault: Pick<Fault, 'message' | 'fix'>) => Promise<NexusError>
-}
-
 /** `tests:` of a YAML or JSON file: agent (default main), tool, args, expect. Throws INVALID_ARGUMENT for anything else. */
-async function readTests(name: string, path: string): Promise<Tests> {
+async function readTests(name: string, path: string) {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
-    throw errorOf(
-      'INVALID_ARGUMENT',
-      `${toSafeLine(name)} ${isMissing ? 'does not exist' : 'cannot be read'}, so nothing was tested.`,
-      'Name a YAML or JSON file with a list under tests:.',
-    )
+    const why = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'cannot be read'
+    const message = `${toSafeLine(name)} ${why}, so nothing was tested.`
+    throw errorOf('INVALID_ARGUMENT', message, 'Name a YAML or JSON file with a list under tests:.')
+  }
+  const notTested = (place: string, message: string, fix: string): NexusError =>
+    errorOf('INVALID_ARGUMENT', `Nothing was tested. ${toSafeLine(place)}: ${toSafeLine(message)}`, fix)
+  /** The error about a key below these keys of the file, with its line and column. */
+  const errorAt = async (keys: readonly (string | number)[], { key, message, fix }: Fault): Promise<NexusError> => {
+    const { line, column } = (await settingsPlaces(text))([...keys, key])
+    return notTested(`${name}:${line}:${column}`, message, fix)
   }
   const { value, diagnostics } = await parseSettings(text, path)
   const problem = diagnostics.find(({ severity }) => severity === 'error')
-  const notTested = (place: string, message: string, fix: string): NexusError =>
-    errorOf('INVALID_ARGUMENT', `Nothing was tested. ${toSafeLine(place)}: ${toSafeLine(message)}`, fix)
   const fix = 'Write a list under tests:, such as: tests: [{ agent: main, tool: run_command, expect: ask }]'
   if (problem) throw notTested(`${name}:${problem.line ?? 1}`, problem.message, problem.fix ?? fix)
-  const errorAt: Tests['errorAt'] = async (keys, fault) => {
-    const { line, column } = (await settingsPlaces(text))(keys)
-    return notTested(`${name}:${line}:${column}`, fault.message, fault.fix)
-  }
-  const other = Object.keys(value).find((key) => key !== 'tests')
-  if (other !== undefined) throw await errorAt([other], unknownKey(other, ['tests']))
-  const given = value['tests']
+  const unknown = unknownKey(value, ['tests'])
+  if (unknown) throw await errorAt([], unknown)
+  const { tests: given } = value
   if (!Array.isArray(given) || given.length === 0)
-    throw await errorAt(['tests'], { message: 'The file has no list tests:.', fix })
+    throw await errorAt([], { key: 'tests', message: 'The file has no list tests:.', fix })
   const tests: Expectation[] = []
   for (const [index, test] of given.entries()) {
     const fault = formFault(test, index + 1)
-    if (fault) throw await errorAt(['tests', index, fault.key], fault)
+    if (fault) throw await errorAt(['tests', index], fault)
     tests.push({ agent: 'main', args: {}, ...(test as object as Pick<Expectation, 'tool' | 'expect'>) })
   }
   return { tests, errorAt }

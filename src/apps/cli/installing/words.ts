@@ -36,7 +36,6 @@ export const INSTALL_WORDS = {
     `  ${row.mark} ${row.name}  ${row.what}  ${row.from}`,
   same: () => 'unchanged',
   files: (count: number, bytes: number) => `${many(count, 'file')}, ${size(bytes)}`,
-  scripts: (words: readonly string[]) => `      has scripts: ${list(words)}`,
   asks: (kind: string, words: readonly string[]) => `      asks for ${kind}: ${list(words)}`,
   widens: (kind: string, words: readonly string[]) => `      new: asks for ${kind}: ${list(words)}`,
   leftOut: (words: readonly string[]) => `      not placed, as they are links or submodules: ${list(words)}`,
@@ -52,7 +51,6 @@ export const INSTALL_WORDS = {
   upToDate: () => 'Every skill is up to date.',
   outdated: (row: { readonly name: string; readonly from: string; readonly to: string; readonly source: string }) =>
     `${row.name}  ${row.from} → ${row.to}  ${toSafeLine(row.source)}`,
-  state: (name: string, state: string) => `${name}  ${state}`,
   pinned: (name: string) => `${name} is pinned: update passes it over.`,
   unpinned: (name: string) => `${name} may be updated again.`,
   unreachable: (name: string, why: string) => `${name}  not known: ${toSafeLine(why)}`,

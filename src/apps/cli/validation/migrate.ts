@@ -5,7 +5,7 @@ import { type Answer, argument, choiceFlag, CHOICES, type Invocation } from '../
 import { errorOf, many } from '../failure.ts'
 import { clientOf } from '../show/other-clients.ts'
 import { confirm } from '../interactive/confirm.ts'
-import { formatDiagnostic, noteScreen } from '../terminal.ts'
+import { formatDiagnostic } from '../terminal.ts'
 import { changesData, printChanges, rewriteFile } from './rewrite-file.ts'
 import { findTargets, forEachTarget, type Target } from './targets.ts'
 
@@ -37,7 +37,7 @@ export async function migrateSkills(invocation: Invocation): Promise<Answer> {
     exit: found.isMissing ? 4 : Number(hasErrors(all)),
     show: () => {
       for (const { target, changes } of changed) printChanges(target.shown, changes, terminal)
-      for (const diagnostic of all) terminal.note(formatDiagnostic(diagnostic, noteScreen(terminal)))
+      for (const diagnostic of all) terminal.note(formatDiagnostic(diagnostic, terminal.besideDocument()))
       terminal.line(`${changed.length} of ${many(results.length, 'skill')} ${write ? 'changed' : 'would change'}`)
     },
   }
