@@ -123,7 +123,7 @@ function below(above: Place, { path, kind, isEnd }: Step, around: Surroundings):
     named: above.named ?? pathIf(around.named.has(path), path),
     isOpened: above.isOpened || around.opened.has(name),
     git: gitAt(above, { path, isGitName: name === '.git' && !isEnd }, around),
-    byName: above.byName ?? byName(above, { path, name, isFile: isEnd && kind === 'file', isEnd }, around),
+    byName: decided(above, { path, name, kind, isEnd }, around),
   }
 }
 
@@ -156,7 +156,7 @@ function judgeAt(change: Change, place: Place, around: Surroundings): Judgement 
   return isKnown ? { verdict: 'applied', unit: path } : judgement
 }
 
-function judgePlace(change: Change, { git, isOpened, named, byName: decided }: Place, around: Surroundings): Judgement {
+function judgePlace(change: Change, { git, isOpened, named, byName: judged }: Place, around: Surroundings): Judgement {
   const { path } = change
   const applied: Judgement = { verdict: 'applied', unit: path }
   if (change.leavesWorkspace === true) return hold(path, 'the link leads out of the workspace')
@@ -167,41 +167,53 @@ function judgePlace(change: Change, { git, isOpened, named, byName: decided }: P
   }
   if (isOpened) return applied
   if (named !== undefined) return hold(named, 'a setting or a link leads to it')
-  if (PLAIN_OF_GITHUB.test(path.toLowerCase())) return applied
-  return decided === undefined || decided.verdict === 'applied' ? applied : decided
+  return judged === undefined || judged.verdict === 'applied' ? applied : judged
 }
 
 interface Name {
   readonly path: string
   readonly name: string
-  readonly isFile: boolean
+  /** Of what is on the way: `directory`. */
+  readonly kind: Change['kind']
   readonly isEnd: boolean
 }
 
+/** The first name decides, but programs obey a file in the output of a build as anywhere. The packages in it are its own. */
+function decided(above: Place, at: Name, around: Surroundings): Judgement | undefined {
+  const { byName: earlier } = above
+  if (earlier !== undefined && (earlier.verdict !== 'applied' || PACKAGES.test(at.path))) return earlier
+  const own = byName(above, at, around)
+  return earlier === undefined || own?.verdict === 'held' ? own : earlier
+}
+
+const PACKAGES = /(?:^|\/)node_modules\//
+
 /** The verdict of one component of a path; undefined: the next one decides. */
 function byName(above: Place, at: Name, around: Surroundings): Judgement | undefined {
-  const { path, name } = at
+  const { path, name, kind } = at
   if (CACHES.has(name)) return { verdict: 'beside', unit: path }
   if (isDependency(path, name, around) || (name === 'bundle' && above.name === 'vendor'))
     return { verdict: 'beside', unit: path, reason: 'it holds installed packages' }
   if (BUILD_OUTPUT.has(name)) return { verdict: 'applied', unit: path }
-  if (isObeyed(above, name)) return hold(path, 'programs obey it when the directory is entered or opened')
+  if (isObeyed(above, name, kind)) return hold(path, 'programs obey it when the directory is entered or opened')
   if (above.path === '' && name === SKILL_ROOT) return hold(path, 'it holds skills')
-  if (above.path.toLowerCase() === GITHUB) return hold(path, 'agents obey it')
+  if (above.path.toLowerCase() === GITHUB && !PLAIN_OF_GITHUB.test(name)) return hold(path, 'agents obey it')
   return name.startsWith('.') ? byDot(at, around) : undefined
 }
 
-function byDot({ path, name, isFile, isEnd }: Name, { before, after }: Surroundings): Judgement | undefined {
-  if (isFile && PLAIN_FILES.has(name)) return undefined
+function byDot({ path, name, kind, isEnd }: Name, { before, after }: Surroundings): Judgement | undefined {
+  if (kind === 'file' && PLAIN_FILES.has(name)) return undefined
   // Only the part of `.github` that clients obey is held, one level deeper.
-  if (path.toLowerCase() === GITHUB && !isFile) return isEnd ? { verdict: 'applied', unit: path } : undefined
+  if (path.toLowerCase() === GITHUB && kind === 'directory')
+    return isEnd ? { verdict: 'applied', unit: path } : undefined
   if (!isEnd && !before(path) && after(`${path}/${CACHE_MARK}`)) return { verdict: 'beside', unit: path }
   return hold(path, 'its name begins with a dot')
 }
 
-function isObeyed(above: Place, name: string): boolean {
-  const isBelow = OBEYED_BELOW.some(([directory, file]) => name === file && above.name === directory)
-  return isBelow || OBEYED.has(name) || OBEYED_FORMS.some((form) => form.test(name))
+function isObeyed(above: Place, name: string, kind: Change['kind']): boolean {
+  if (OBEYED_BELOW.some(([directory, file]) => name === file && above.name === directory)) return true
+  // A directory may well be called `workspace`.
+  return kind !== 'directory' && (OBEYED.has(name) || OBEYED_FORMS.some((form) => form.test(name)))
 }
 
 const GITHUB = '.github'

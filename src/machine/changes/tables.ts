@@ -37,19 +37,19 @@ export const DEPENDENCIES: ReadonlyMap<string, string | undefined> = new Map([
 /** Settings of Nexus: a command that changed them would change its own limits. */
 export const OF_NEXUS: ReadonlySet<string> = new Set(['nexus.yaml', 'nexus.yml', '.nexus'])
 
-/** Names without a dot that programs obey when a directory is entered or opened. */
+/** Names of files without a dot that programs obey when a directory is entered or opened. */
 export const OBEYED: ReadonlySet<string> = new Set([
   'opencode.json', 'opencode.jsonc', 'crush.json', 'firebender.json', 'mise.toml', 'mise.local.toml', 'rust-toolchain',
   'rust-toolchain.toml', 'global.json', 'bunfig.toml', 'pnpm-workspace.yaml', 'pnpmfile.js', 'ansible.cfg', 'pip.conf', 'nuget.config',
   'startup.m', 'sitecustomize.py', 'usercustomize.py', 'captainhook.json', 'grumphp.yml', 'workspace', 'workspace.bazel',
-  'module.bazel', 'devbox.json', 'devenv.nix', 'uv.toml', 'poetry.toml', 'lefthook.yml', 'lefthook.yaml', 'lefthook.toml',
-  'lefthook.json', 'lefthook-local.yml', 'lefthook-local.yaml', 'lefthook-local.toml', 'lefthook-local.json',
+  'module.bazel', 'devbox.json', 'devenv.nix', 'uv.toml', 'poetry.toml',
 ]) // oxfmt-ignore
 
 /** The same, by their ends and beginnings. `.pth` is code for Python; the others start hooks before a commit. */
 export const OBEYED_FORMS: readonly RegExp[] = [
   /\.(?:code-workspace|sublime-project|pth)$/,
-  /^(?:lint-staged\.config|husky\.config)\./,
+  /^(?:lint-staged\.config|husky\.config|nano-staged)\./,
+  /^lefthook(?:-local)?\.(?:ya?ml|toml|jsonc?)$/,
 ]
 
 /** A file below a directory, by the names of both. npx finds `.bin/nexus` in the directory where it is typed. */
@@ -63,4 +63,4 @@ export const OBEYED_BELOW: readonly (readonly [directory: string, name: string])
 export const SKILL_ROOT = 'skills'
 
 /** Only the server of the repository, or who reads it there, acts upon these; a client obeys the rest of `.github`. */
-export const PLAIN_OF_GITHUB: RegExp = /^\.github\/(?:(?:workflows|issue_template)(?:\/|$)|[^/]+\.(?:ya?ml|md)$)/
+export const PLAIN_OF_GITHUB: RegExp = /^(?:workflows|issue_template|.+\.(?:ya?ml|md))$/

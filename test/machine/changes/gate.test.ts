@@ -201,3 +201,24 @@ test('a path of thousands of directories costs no more than a flat one', () => {
   for (let depth = 1; depth <= 2000; depth++) judgeDeep(file(`${'d/'.repeat(depth)}x`))
   assert.ok(performance.now() - begun < 5000)
 })
+
+test('names that the earlier guard protected are held below build output and workflows too, and in every form', () => {
+  const paths = [
+    'nano-staged.js', 'nano-staged.json', 'sub/lefthook.jsonc', 'lefthook-local.jsonc', '.next/.envrc', '.next/.git',
+    '.output/server/.claude/settings.json', '.vitepress/mise.toml', '.github/workflows/.envrc', '.github/workflows/a/.vscode/tasks.json',
+    '.github/workflows/mise.toml', '.github/lefthook.yml',
+  ] // oxfmt-ignore
+  for (const path of paths) assert.equal(judge(file(path), around).verdict, 'held', path)
+  for (const path of [
+    '.output/server/node_modules/a/index.js',
+    '.next/cache/x',
+    '.github/workflows/a/run.sh',
+    'src/workspace/a.ts',
+  ])
+    assert.equal(judge(file(path), around).verdict, 'applied', path)
+})
+
+test('a link in the place of .github is held: agents obey what is in it', () => {
+  assert.equal(judge({ path: '.github', type: 'added', kind: 'link' }, around).verdict, 'held')
+  assert.equal(judge({ path: '.github', type: 'added', kind: 'directory' }, around).verdict, 'applied')
+})
