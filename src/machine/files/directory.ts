@@ -172,11 +172,12 @@ export class Directory {
     this.#change(name, (at) => this.#change(to, (target) => linkSync(at, target)))
   }
 
-  /** Sets the mode of a directory in it, also of one without access rights. */
-  setMode(name: string, mode: number): void {
-    const { O_DIRECTORY, O_NOFOLLOW } = constants
-    // O_PATH needs no permission on the directory, and chmod through it cannot meet a link put there meanwhile.
-    const fd = this.#change(name, (at) => openSync(at, O_PATH | O_DIRECTORY | O_NOFOLLOW))
+  /** Sets the mode of a directory or file in it, also of one without access rights. */
+  setMode(name: string, mode: number, kind: 'directory' | 'file' = 'directory'): void {
+    const { O_NOFOLLOW } = constants
+    const only = kind === 'directory' ? constants.O_DIRECTORY : 0
+    // O_PATH needs no permission on it, and chmod through it cannot meet a link put there meanwhile.
+    const fd = this.#change(name, (at) => openSync(at, O_PATH | only | O_NOFOLLOW))
     try {
       this.#change(name, () => chmodSync(`/proc/self/fd/${fd}`, mode))
     } finally {

@@ -154,3 +154,30 @@ test('a set that a killed process left half taken is undone by the next command'
   assert.match(notes.join(), /Nexus undid the change set/)
   assert.deepEqual([read('a'), read('b'), records.find(set.id)?.state], ['old\n', 'old\n', 'undone'])
 })
+
+for (const [name, replaced] of [
+  ['a file', 'echo x > a'],
+  ['a link', 'mkdir b; ln -s b a'],
+] as const)
+  test(`a held file whose directory became ${name} stops no later command`, { skip }, async (context) => {
+    const rig = await openSets(context)
+    await rig.run('mkdir a; echo x > a/.envrc; echo y > a/plain')
+    await rig.run(`rm -r a; ${replaced}`)
+    const later = await openRig(context)
+    const { stdout, notes } = await later.run('echo works', { workspace: rig.workspace })
+    assert.deepEqual([stdout, notes], ['works\n', []])
+  })
+
+test('a file that a command closed to its owner costs no other change', { skip }, async (context) => {
+  const { run, read, records, host } = await openSets(context)
+  const { changes, notes } = await run('echo a > a; echo b > b; chmod 000 b')
+  assert.deepEqual([changes?.applied.toSorted(), notes], [['a', 'b'], []])
+  assert.equal(read('a'), 'a\n')
+  const [set] = records.list()
+  assert.ok(set)
+  const outcomes = await undo({ records, host, set }, ALL)
+  assert.deepEqual(
+    outcomes.map(({ result }) => result),
+    ['done', 'done'],
+  )
+})

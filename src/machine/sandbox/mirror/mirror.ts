@@ -12,7 +12,7 @@ import {
 } from '../../files/index.ts'
 import { createGate, heldFiles, type Maker, putSide, type Records, type SetLimits } from '../../changes/index.ts'
 import { followPlaces, mayLead } from '../guard/followed.ts'
-import type { ProtectedPlaces } from '../guard/protected.ts'
+import { directoriesAbove, type ProtectedPlaces } from '../guard/protected.ts'
 import { Dependencies } from './dependencies.ts'
 import { type Pair, Push, type Pushed } from './push.ts'
 import { listTree, type MirrorLimits, removeWhole } from './scan.ts'
@@ -146,9 +146,10 @@ export class Mirror {
     }
   }
 
-  /** A file does not hide a directory of the workspace. */
+  /** A file does not hide a directory of the workspace, nor does it replace a file or link that is on its way now. */
   #canLay(mirror: Tree, path: string): boolean {
-    return mirror.entry(path)?.kind !== 'directory'
+    const isOpen = (at: string): boolean => (mirror.entry(at)?.kind ?? 'directory') === 'directory'
+    return mirror.entry(path)?.kind !== 'directory' && directoriesAbove(path).every(isOpen)
   }
 
   /** Where links and git configurations lead that no command may change. */

@@ -4,7 +4,8 @@ import type { NexusError } from '../../../kernel/index.ts'
 import { MAX_PATH } from '../guard/find-protected.ts'
 import { REQUESTS, sandboxError } from '../messages.ts'
 
-const OWNER_ALL = 0o700
+/** Rights of the owner, without which an entry could not be taken back. */
+const NEEDED = { directory: 0o700, file: 0o400, link: 0, other: 0 } as const
 const NO_LIMITS: MirrorLimits = { maxFiles: Infinity, maxBytes: Infinity }
 
 /** Bounds of a workspace that is mirrored. */
@@ -33,7 +34,7 @@ export interface ListOptions {
   readonly limits?: MirrorLimits
   readonly maxEntries?: number
   readonly pace?: Pace
-  /** Opens directories without access rights; otherwise they are read as empty. */
+  /** Opens directories and files without access rights; otherwise such directories are read as empty. */
   readonly opens?: boolean
   /** Asked for each directory; when true, it is listed and what is in it is not. */
   readonly leavesOut?: (path: string) => boolean
@@ -87,10 +88,11 @@ function keep(path: string, entry: Entry, { entries }: OpenListing): Entry {
   return entry
 }
 
-/** A directory that a command closed is taken back open: its contents could not be copied otherwise. */
+/** A directory or file that a command closed is taken back open: it could not be copied otherwise. */
 function opened({ name, directory }: Pick<Met, 'name' | 'directory'>, entry: Entry): Entry {
-  if (entry.kind !== 'directory' || (entry.mode & OWNER_ALL) === OWNER_ALL) return entry
-  directory.setMode(name, entry.mode | OWNER_ALL)
+  const needed = NEEDED[entry.kind]
+  if ((entry.mode & needed) === needed) return entry
+  directory.setMode(name, entry.mode | needed, entry.kind === 'directory' ? 'directory' : 'file')
   return entryIn(directory, name) ?? entry
 }
 
