@@ -56,3 +56,13 @@ test('a command of a skill: its changes are listed, shown, kept and undone', { s
   assert.equal(gone.code, 4)
   assert.match(gone.stderr, /No command has changed this workspace/)
 })
+
+test('a name that a command chose runs nothing in the command that undo shows', { skip }, async (t) => {
+  const place = new Place(t)
+  const name = 'a $(touch pwned);b.txt'
+  const script = `echo two > '${name}'`
+  assert.equal((await place.run(['skills', 'run', '--trust', 'csv-report', '--', script])).code, 0)
+  writeFileSync(join(place.workspace, name), 'by hand\n')
+  const { stderr } = await place.run(['changes', 'undo'])
+  assert.match(stderr, /To replace it: nexus changes undo [0-9a-f]+ 'a \$\(touch pwned\);b\.txt' --force/)
+})

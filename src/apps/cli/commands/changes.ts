@@ -92,7 +92,9 @@ export async function keepChanges(invocation: Invocation): Promise<Answer> {
     if ((await confirm(`Bring ${many(before.held.length, 'change')} into the workspace?`, invocation)) !== true)
       return { data: { id: before.set.id, outcomes: [] }, exit: 1, show: () => terminal.note('Nothing was kept.') }
   }
-  return moved(invocation, 'kept', (at, set) => keep({ ...at, set }, { paths, force: flags['force'] === true }))
+  // The set that was shown: another may be the newest by now.
+  const shown = { ...invocation, positionals: [before.set.id, ...paths] }
+  return moved(shown, 'kept', (at, set) => keep({ ...at, set }, { paths, force: flags['force'] === true }))
 }
 
 /** `nexus changes undo [id] [path…]`: restores what was there before. */
@@ -156,7 +158,7 @@ function leftAlone({ path, result, code }: Outcome, id: string, verb: 'kept' | '
   const name = toSafeLine(path)
   const command = verb === 'kept' ? 'keep' : 'undo'
   if (result === 'changed-since')
-    return `${name} was left: it changed since. To replace it: nexus changes ${command} ${id} ${name} --force`
+    return `${name} was left: it changed since. ${toSafeLine(commandFix('To replace it:', 'changes', command, id, path, '--force').fix)}`
   if (result === 'no-bytes') return `${name} was left: the set does not have its bytes.`
   return `${name} was left: the system refused it (${code ?? ''}).`
 }
