@@ -173,7 +173,7 @@ function judgePlace(change: Change, { git, isOpened, named, byName: judged }: Pl
 interface Name {
   readonly path: string
   readonly name: string
-  /** Of what is on the way: `directory`. */
+  /** `directory` for what is on the way. */
   readonly kind: Change['kind']
   readonly isEnd: boolean
 }
