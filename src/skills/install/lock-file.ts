@@ -53,13 +53,21 @@ export function lockedFiles({ files }: Pick<Manifest, 'files'>): Record<string, 
 
 /**
  * Each entry ends with the same line, and the last line is none of a skill: git merges two added skills. Keys are in byte order, so the same skills
- * give the same bytes.
+ * give the same bytes. Throws SKILL_INVALID for what `readLock` would refuse: a server chooses names of branches, directories and files.
  */
 export function writeLock(lock: Lock): string {
   const rows = [...lock.values()].sort((a, b) => compareUtf8(a.place, b.place))
   const entries = rows.map((skill) => {
     const { place, source, digest, files, pinned, clients, version } = skill
-    const value = { clients: [...clients].sort(compareUtf8), digest, files, pinned, source, version }
+    const value = {
+      clients: [...clients].sort(compareUtf8),
+      digest,
+      files,
+      pinned,
+      source,
+      ...(version !== undefined && { version }),
+    }
+    checkEntry(place, value)
     return `  ${JSON.stringify(place)}: ${JSON.stringify(sorted(value as unknown as JsonValue), null, 2).replaceAll('\n', '\n  ')},\n`
   })
   return `{\n${entries.join('')}  "version": ${VERSION}\n}\n`
@@ -121,6 +129,13 @@ const ENTRY = v.object({
   clients: v.array(v.string()),
   version: v.exactOptional(v.string()),
 })
+
+function checkEntry(key: string, value: Omit<LockedSkill, 'place'>): void {
+  const read = v.safeParse(ENTRY, value)
+  // A record is read without keys such as `constructor`.
+  if (read.success && Object.keys(read.output.files).length === Object.keys(value.files).length) return
+  throw installError('SKILL_INVALID', MESSAGES.cannotLock(nameOfPlace(key)))
+}
 
 function passes(check: () => unknown): boolean {
   try {

@@ -169,6 +169,10 @@ export const MESSAGES = {
     fix: 'Install a skill first with: nexus skills install owner/repo',
     path,
   }),
+  cannotLock: (name: string) => ({
+    message: `Nothing was changed: the lock cannot hold '${safe(name)}', for the name of its branch, directory or a file.`,
+    fix: 'Ask its author to use plain names, or install it by a tag or commit, such as owner/repo#v1.1.',
+  }),
   lockConflict: (path: string) => ({
     message: `${safe(path)} has conflict markers of git.`,
     fix: 'Keep one side for each skill, remove the markers, then run: nexus skills ci',

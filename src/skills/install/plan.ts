@@ -33,6 +33,9 @@ export interface PlannedSkill {
   readonly asks: Asks
   /** Everything that it asks for and the replaced copy did not. */
   readonly widens: Asks
+  /** Names under which settings may speak of it, and of the replaced copy. */
+  readonly keys: readonly string[]
+  readonly keysBefore: readonly string[]
 }
 
 export interface Wanted {
@@ -61,7 +64,14 @@ async function planOne(scope: Scope, { package: packed, source }: Wanted, lock: 
     changes: changesBetween(oldFiles, packed.manifest),
     isOurs: there === undefined || before !== undefined || there.treeDigest === packed.digest,
     widens: old ? beyond(asks, asksOf(old, oldFiles)) : asks,
+    keys: keysOf(packed.document, packed.name),
+    keysBefore: old ? keysOf(old, packed.directory) : [],
   }
+}
+
+function keysOf({ name, metadata: { skillKey } }: SkillDocument, directory: string): readonly string[] {
+  const own = name ?? directory
+  return skillKey === undefined || skillKey === own ? [own] : [skillKey, own]
 }
 
 function actionFor(there: Manifest | undefined, { digest }: Package): PlannedSkill['action'] {

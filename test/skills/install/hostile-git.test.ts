@@ -172,3 +172,16 @@ test('git gets nothing of the environment, the system or the configuration of th
   const refused = await runGit({ args: ['ls-remote', '--', 'ext::sh -c "echo hi"'], user, ...limits })
   assert.ok(refused.type === 'ended' && refused.code !== 0)
 })
+
+test('a source whose names a lock cannot hold leaves the lock as it was', async (t) => {
+  const server = await startGitServer(t)
+  server.upstream('good').write('a/SKILL.md', skillText('a')).publish()
+  const upstream = server.upstream('bad').write('b/SKILL.md', skillText('b'))
+  upstream.publish('größe')
+  upstream.onServer('symbolic-ref', 'HEAD', 'refs/heads/größe')
+  const here = ground(t)
+  await installAll(server, 'good', here)
+  await assert.rejects(installAll(server, 'bad', here), (error) => isNexusError(error))
+  assert.deepEqual([...lockOf(here.scope).keys()], ['skills/a'])
+  assert.equal(existsSync(join(here.scope.root, 'skills/b')), false)
+})

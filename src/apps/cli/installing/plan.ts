@@ -13,18 +13,19 @@ interface Grant {
   readonly variables: readonly string[]
 }
 
-/** Settings reach a copy by its name, or by the key that it names itself; a copy that had them before is not asked about. */
+/** Settings reach a copy by its name, or by the key that it names itself. Those that the replaced copy of the same source had are not asked about. */
 function grantsOf(planned: readonly PlannedSkill[], { loaded, isTrusted }: Installing): readonly Grant[] {
   if (!isTrusted) return []
   const { entries } = loaded.config.skills
-  return planned.flatMap(({ name, action, package: packed, source, before }) => {
-    const hadThem = before !== undefined && sameOrigin(before.source, source)
-    const keys = [packed.name, packed.document.metadata.skillKey ?? packed.name]
-    const key = keys.find((each) => entries.has(each))
-    const entry = key === undefined ? undefined : entries.get(key)
-    if (key === undefined || !entry || hadThem || action === 'same') return []
-    const secret = entry.hasApiKey ? ['apiKey'] : []
-    return [{ name, key, variables: [...secret, ...Object.keys(entry.env)] }]
+  return planned.flatMap(({ name, action, keys, keysBefore, source, before }) => {
+    if (action === 'same') return []
+    const had = before !== undefined && sameOrigin(before.source, source) ? keysBefore : []
+    return keys.flatMap((key) => {
+      const entry = entries.get(key)
+      if (!entry || had.includes(key)) return []
+      const secret = entry.hasApiKey ? ['apiKey'] : []
+      return [{ name, key, variables: [...secret, ...Object.keys(entry.env)] }]
+    })
   })
 }
 
@@ -71,7 +72,7 @@ export async function carryOut(
 async function isAgreed(grants: readonly Grant[], invocation: Invocation): Promise<boolean> {
   const { terminal, flags, command, positionals } = invocation
   const accepted = namesFlag(invocation, 'accept')
-  const open = grants.map(({ name }) => name).filter((name) => !accepted.has(name))
+  const open = [...new Set(grants.map(({ name }) => name))].filter((name) => !accepted.has(name))
   if (flags['yes'] === true && open.length === 0) return true
   if (flags['yes'] === true)
     throw installError('INVALID_ARGUMENT', INSTALL_WORDS.needsAccept(open, command, positionals))

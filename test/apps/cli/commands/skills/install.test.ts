@@ -169,6 +169,26 @@ test('in a trusted root, --yes alone gives no settings to a new skill: --accept 
   assert.ok(existsSync(join(place.home, 'skills/github/SKILL.md')))
 })
 
+test('an update that reaches settings which the copy did not have needs --accept as well', async (t) => {
+  const server = await startGitServer(t)
+  const upstream = server.upstream('tools').write('SKILL.md', skillText('plain'))
+  upstream.publish()
+  const place = new Place(t)
+  mkdirSync(place.home, { recursive: true })
+  writeFileSync(
+    join(place.home, 'nexus.yaml'),
+    'skills: { entries: { plain: { env: { PLAIN: x } }, github: { env: { GITHUB_TOKEN: abcdefgh } } } }\n',
+  )
+  const run = (...args: string[]) => place.run(['skills', ...args, '--scope', 'user', '--yes'])
+  assert.equal((await run('install', server.url('tools'), '--accept', 'plain')).code, 0)
+  upstream.write('SKILL.md', skillText('plain', 'metadata: { nexus: { skillKey: github } }\n')).publish()
+  const stopped = await run('update', '--all')
+  assert.equal(stopped.code, 2, stopped.stderr)
+  assert.match(stopped.stderr, /would get what skills\.entries\.github has: GITHUB_TOKEN/)
+  const accepted = await run('update', '--all', '--accept', 'plain')
+  assert.equal(accepted.code, 0, accepted.stderr)
+})
+
 test('a pinned skill is passed over by update until it is unpinned', async (t) => {
   const server = await startGitServer(t)
   const upstream = server.upstream('tools').write('a/SKILL.md', skillText('a'))
