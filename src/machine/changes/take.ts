@@ -13,8 +13,8 @@ export interface SetLimits {
   readonly maxBytes: number
 }
 
-/** The tool that made a set, and its call. */
-export type Maker = Pick<ChangeSet, 'tool' | 'call'>
+/** The tool that made a set, and its call. A command that got secrets makes none, as its files may contain them. */
+export type Maker = Pick<ChangeSet, 'tool' | 'call'> & { readonly hasSecrets?: boolean }
 
 /** The changes of one command, and where they are. */
 export interface Taking {
@@ -34,9 +34,9 @@ export interface Taking {
   readonly pace: Pace
 }
 
-/** A set with its entries. */
+/** A set with its entries; entries alone of a command that got secrets. */
 export interface Taken {
-  readonly set: ChangeSet
+  readonly set?: ChangeSet
   readonly entries: readonly SetEntry[]
 }
 
@@ -44,7 +44,8 @@ const DAY_MS = 86_400_000
 
 /** Takes the changes. Undefined when there are none to record. The caller has the lock of the workspace. */
 export async function takeChanges(taking: Taking): Promise<Taken | undefined> {
-  const { changes, around, records, limits, workspace, maker } = taking
+  const { changes, around, records, limits, workspace } = taking
+  const { hasSecrets = false, ...maker } = taking.maker
   const judge = createGate(around)
   const judged = changes
     .map((change) => ({ change, judgement: judge(change) }))
@@ -61,7 +62,11 @@ export async function takeChanges(taking: Taking): Promise<Taken | undefined> {
     state: 'taking',
     ...maker,
   }
-  const entries = await writeDown(taking, { id: set.id, judged })
+  if (hasSecrets) {
+    const unkept = (await writeDown(taking, { judged })).map(withoutSet)
+    return { entries: await applyAll({ ...taking, pace: createPace() }, unkept) }
+  }
+  const entries = await writeDown(taking, { pack: records.pack(set.id), judged })
   records.write(set, entries)
   // From here on it is brought to its end: half of it would be neither the old state nor the new one.
   const done = await applyAll({ ...taking, pace: createPace() }, entries)
@@ -69,6 +74,15 @@ export async function takeChanges(taking: Taking): Promise<Taken | undefined> {
   records.write(applied, done)
   return { set: applied, entries: done }
 }
+
+/** Nothing could keep it for the user. */
+function withoutSet(entry: SetEntry): SetEntry {
+  const isOpen = entry.verdict === 'held' || entry.verdict === 'conflict'
+  return isOpen ? { ...entry, verdict: 'never', reason: NO_SET } : entry
+}
+
+/** The reason of what comes back from no command that got secrets. */
+export const NO_SET = 'the command got a variable of a skill, so it makes no change set'
 
 interface Judged {
   readonly change: Change
@@ -78,13 +92,12 @@ interface Judged {
 /** Entries with both sides, whose bytes are in the pack and on the disk when this returns. */
 async function writeDown(
   taking: Taking,
-  { id, judged }: { readonly id: string; readonly judged: readonly Judged[] },
+  { pack, judged }: { readonly pack?: PackWriter; readonly judged: readonly Judged[] },
 ): Promise<SetEntry[]> {
-  const { host, records, limits, pace } = taking
-  const isTooMuch = sizeBefore(host, judged) > limits.maxBytes
+  const { host, limits, pace } = taking
+  const isTooMuch = pack !== undefined && sizeBefore(host, judged) > limits.maxBytes
   const entries: SetEntry[] = []
   const beside = new Set<string>()
-  const pack = records.pack(id)
   try {
     await forEachPaced(judged, pace, async ({ change, judgement }) => {
       if (judgement.verdict === 'beside') {
@@ -104,7 +117,7 @@ async function writeDown(
       else entries.push({ ...entry, verdict })
     })
   } finally {
-    pack.finish()
+    pack?.finish()
   }
   return entries
 }
@@ -116,11 +129,11 @@ const STALE = 'another program changed it meanwhile'
 async function sidesOf(
   { host, source, pace, limits }: Taking,
   { change: { path, type }, judgement }: Judged,
-  { pack, isTooMuch }: { readonly pack: PackWriter; readonly isTooMuch: boolean },
+  { pack, isTooMuch }: { readonly pack: PackWriter | undefined; readonly isTooMuch: boolean },
 ): Promise<SetEntry | undefined> {
   if (judgement.verdict === 'never') return { path, type, ...judgement }
   const before = await sideAt(host, path, { pack: isTooMuch ? undefined : pack, pace })
-  const isLarge = pack.size + (source.entry(path)?.size ?? 0) > 2 * limits.maxBytes
+  const isLarge = (pack?.size ?? 0) + (source.entry(path)?.size ?? 0) > 2 * limits.maxBytes
   const after = type === 'removed' ? undefined : await sideAt(source, path, { pack: isLarge ? undefined : pack, pace })
   if (isSameSide(before, after)) return undefined
   return { path, type, ...judgement, ...(before && { before }), ...(after && { after }) }

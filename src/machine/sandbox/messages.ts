@@ -136,6 +136,10 @@ export const CHANGED = {
     `${firstOf(units)}: installed packages stay outside the workspace, for later commands.`,
   never: (units: readonly string[]) =>
     `Nexus did not keep the change of ${firstOf(units)}: commands may not change Nexus, its settings or its state. Make the change outside the sandbox.`,
+  noSet: () =>
+    'The command got a variable of a skill, so it made no change set: its changes cannot be undone with nexus changes.',
+  notTaken: (units: readonly string[]) =>
+    `Nexus did not take ${firstOf(units)} into the workspace: a person would have to keep it, and this command makes no change set. Make the change without the variables of the skill.`,
   recovered: (id: string) =>
     `Nexus undid the change set ${id}, because its process was killed while it was taken back.`,
 } as const

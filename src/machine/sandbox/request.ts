@@ -24,7 +24,7 @@ export interface CheckedRequest {
   readonly cwd: string
   /** The parts of the workspace that the command may read and write; undefined = all. */
   readonly paths: OpenPaths | undefined
-  readonly maker: { readonly tool: string; readonly call?: string }
+  readonly maker: { readonly tool: string; readonly call?: string; readonly hasSecrets: boolean }
   readonly env: Readonly<Record<string, string>>
   readonly timeoutMs: number
   readonly maxOutputBytes: number
@@ -67,8 +67,8 @@ export function checkRequest(request: CommandRequest): CheckedRequest {
   }
 }
 
-function makerOf({ maker = { tool: 'command' } }: CommandRequest): CheckedRequest['maker'] {
-  return maker
+function makerOf({ maker = { tool: 'command' }, env = {} }: CommandRequest): CheckedRequest['maker'] {
+  return { ...maker, hasSecrets: Object.keys(env).length > 0 }
 }
 
 function checkCommand(command: string): void {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -63,6 +63,27 @@ test(
     assert.equal(statSync(join(workspace, 'run.sh')).mode & 0o777, 0o644)
     assert.equal(records.find(set.id)?.state, 'undone')
     assert.equal((await run('cat src/a.txt gone.txt; ls')).stdout, 'old\ngone\ngone.txt\nrun.sh\nsrc\n')
+  },
+)
+
+test(
+  'a command with a variable of a skill makes no set: its files come back, and what would be held does not',
+  { skip },
+  async (context) => {
+    const { run, workspace, records, read } = await openSets(context)
+    const secret = 'marked_0123456789abcdef'
+    const { notes, changes } = await run('echo "$API_KEY" > plain.txt; echo "export A=1" > .envrc', {
+      env: { API_KEY: secret },
+    })
+    assert.equal(changes, undefined)
+    assert.equal(read('plain.txt'), `${secret}\n`)
+    assert.equal(existsSync(join(workspace, '.envrc')), false)
+    assert.match(notes.join('\n'), /made no change set.*\n.*did not take \.envrc/)
+    assert.deepEqual(records.list(), [])
+    // The mirror is a copy of the workspace, for as long as its process lives.
+    const kept = spawnSync('grep', ['-rl', '--exclude-dir=live', secret, STATE_DIR]).stdout.toString()
+    assert.equal(kept, '')
+    assert.equal((await run('ls -A')).stdout, 'plain.txt\n')
   },
 )
 

@@ -1,5 +1,5 @@
 /** left: what came back of a command, in words for the model and the user. */
-import type { SetEntry } from '../../changes/index.ts'
+import { NO_SET, type SetEntry } from '../../changes/index.ts'
 import { CHANGED } from '../messages.ts'
 import type { Pushed } from '../mirror/push.ts'
 import type { CommandChanges } from '../sandbox.ts'
@@ -17,12 +17,25 @@ export function leftBy({ taken, notes }: Pushed): Left {
   const unitsOf = (verdict: SetEntry['verdict']): SetEntry[] => [
     ...new Map(entries.filter((entry) => entry.verdict === verdict).map((entry) => [entry.unit, entry])).values(),
   ]
-  const [held, conflicts, never] = [unitsOf('held'), unitsOf('conflict'), unitsOf('never')]
+  const [held, conflicts] = [unitsOf('held'), unitsOf('conflict')]
+  const [notTaken, never] = [true, false].map((isOfSecrets) =>
+    unitsOf('never').filter(({ reason }) => (reason === NO_SET) === isOfSecrets),
+  ) as [SetEntry[], SetEntry[]]
   const packages = unitsOf('beside').filter(({ reason }) => reason !== undefined)
   const names = (some: readonly SetEntry[]): string[] => some.map(({ unit }) => unit)
   const applied = entries.filter(
     ({ verdict, after, before }) => verdict === 'applied' && (after ?? before)?.kind !== 'directory',
   )
+  if (set === undefined)
+    return {
+      notes: [
+        ...notes,
+        ...(applied.length > 0 ? [CHANGED.noSet()] : []),
+        ...(notTaken.length > 0 ? [CHANGED.notTaken(names(notTaken))] : []),
+        ...(packages.length > 0 ? [CHANGED.beside(names(packages))] : []),
+        ...(never.length > 0 ? [CHANGED.never(names(never))] : []),
+      ],
+    }
   return {
     notes: [
       ...notes,
