@@ -1,6 +1,7 @@
+import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { Tree } from '../../machine/files/index.ts'
-import type { Manifest } from '../../kernel/index.ts'
+import type { ReadManifest } from '../../machine/skill-files/index.ts'
 import { packageOf, type Package, type PackedFile } from './found.ts'
 import { type Lock, type LockedSkill, lockedFiles, nameOfPlace } from './lock-file.ts'
 import { randomHex } from './names.ts'
@@ -85,7 +86,7 @@ export async function applyPlan(
 interface Guarded {
   readonly name: string
   readonly place: string
-  readonly there: Manifest | undefined
+  readonly there: ReadManifest | undefined
   readonly before: LockedSkill | undefined
   /** Digest of what will be there; undefined when the copy is removed. */
   readonly next?: string
@@ -99,6 +100,10 @@ export async function guardCopy(
 ): Promise<string | undefined> {
   const { name, place, there, before, next } = guarded
   if (there === undefined || there.treeDigest === next) return undefined
+  // No file of a skill, so no copy of edits has them: a repository of the user, or links.
+  const others = there.leftOut.map(({ path }) => path)
+  if (lstatSync(join(scope.root, place, '.git'), { throwIfNoEntry: false })) others.unshift('.git')
+  if (others.length > 0) throw installError('CONFLICT', MESSAGES.notOfSkill(place, others))
   const drift =
     before === undefined ? there.files.map(({ path }): Drift => ({ path, change: 'added' })) : driftOf(before, there)
   if (drift.length === 0) return undefined

@@ -139,6 +139,10 @@ export const MESSAGES = {
     message: `Nothing was changed: ${safe(place)} is there already, and the lock does not have it.`,
     fix: 'Move it away, or replace it and keep a copy with --overwrite and its name.',
   }),
+  notOfSkill: (place: string, names: readonly string[]) => ({
+    message: `Nothing was changed: ${safe(place)} contains what no skill contains: ${names.slice(0, 20).map(safe).join(', ')}.`,
+    fix: 'Move it out of this directory. Then try again.',
+  }),
   edited: (name: string, files: readonly string[]) => ({
     message: `Nothing was changed: the copy of '${safe(name)}' has local edits: ${files.slice(0, 20).map(safe).join(', ')}.`,
     ...commandFix('To replace them, and keep a copy of these files:', 'skills', 'update', name, '--overwrite', name),

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type Manifest, type ManifestEntry, SKILL_FILE, type SkillDocument } from '../../kernel/index.ts'
-import { readManifest } from '../../machine/skill-files/index.ts'
+import { readManifest, type ReadManifest } from '../../machine/skill-files/index.ts'
 import { parseSkill } from '../format/index.ts'
 import type { Package } from './found.ts'
 import { type Lock, type LockedSkill, lockedFiles, type LockedSource } from './lock-file.ts'
@@ -80,7 +80,7 @@ function actionFor(there: Manifest | undefined, { digest }: Package): PlannedSki
 }
 
 /** The files at a place; undefined when nothing is there. Throws as `readManifest`. */
-export async function copyAt({ root }: Pick<Scope, 'root'>, place: string): Promise<Manifest | undefined> {
+export async function copyAt({ root }: Pick<Scope, 'root'>, place: string): Promise<ReadManifest | undefined> {
   try {
     return await readManifest(join(root, place))
   } catch (error) {
