@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from 'node:path'
-import { commandFix, type Diagnostic, type JsonObject, NexusError, sha256, toSafeLine } from '../kernel/index.ts'
+import { commandFix, type Diagnostic, type JsonObject, NexusError, toSafeLine } from '../kernel/index.ts'
 import { refuseForeign, refuseOwner } from './accounts.ts'
 import type { LoadedConfig } from './config.ts'
 import type { Environment } from './environment.ts'
@@ -48,14 +48,13 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const trusted = options.trusted ?? entry !== undefined
   const read = readFiles(filesToRead(options, found.directory, { trusted, homeIsWorkspace }))
   for (const file of read.files) refuseOwner(file, asked)
-  const inputs: Input[] = read.files.map(({ path, text, bytes, ...file }) => {
-    const { isTrusted, isWorkspace, isProfile = false } = file
-    const recorded = options.trusted === undefined && entry && isWorkspace && recordOf(entry, path, bytes)
+  const recordedIn = options.trusted === undefined ? entry : undefined
+  const inputs: Input[] = read.files.map(({ path, text, isTrusted, isWorkspace, isProfile = false }) => {
+    const recorded = recordedIn && isWorkspace ? recordOf(recordedIn, path) : undefined
     // Paths in a profile start where those of the nexus.yaml beside it start.
     const beside = isWorkspace ? found.directory : environment.nexusHome
     const directory = isProfile ? beside : dirname(path)
-    const input = { path, content: text, directory, isTrusted, isWorkspace, isProfile }
-    return recorded ? { ...input, recorded } : input
+    return { path, content: text, directory, isTrusted, isWorkspace, isProfile, recorded }
   })
   if (options.overrides) {
     const directory = resolve(options.cwd)
@@ -70,7 +69,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     config: toConfig({ ...built, unset }),
     diagnostics: [
       ...trust.diagnostics,
-      ...(options.trusted === undefined && entry ? findGone(entry, read) : []),
+      ...(recordedIn ? findGone(recordedIn, read) : []),
       ...read.diagnostics,
       ...findTooMany([join(environment.nexusHome, 'agents'), join(found.directory, '.nexus', 'agents')]),
       ...findStrayFiles(found, { cwd: options.cwd, nexusHome: environment.nexusHome, read: read.paths }),
@@ -126,23 +125,16 @@ export function assertValid(loaded: LoadedConfig): LoadedConfig['config'] {
   throw new NexusError('CONFIG_INVALID', `The configuration has ${count}:\n${lines.join('\n')}`, words)
 }
 
-/** Undefined for the very file that an older version recorded as a whole. */
-function recordOf({ directory, config, files }: TrustedWorkspace, path: string, bytes: Uint8Array): Recorded {
+function recordOf({ directory, files }: TrustedWorkspace, path: string): Input['recorded'] {
   const name = nameInWorkspace(directory, path)
-  const argument = name === 'nexus.yaml' || isProfilePath(path) ? {} : { argument: ['--config', path] }
-  const settings = files?.[name]
-  if (settings) return { settings, ...argument }
-  if (name === 'nexus.yaml' && config === `sha256:${sha256(bytes)}`) return undefined
-  return { settings: {}, isOlder: files === undefined && config !== 'absent', ...argument }
+  const argument = name === 'nexus.yaml' || isProfilePath(path) ? undefined : ['--config', path]
+  return { settings: files[name] ?? {}, argument }
 }
 
-type Recorded = Input['recorded'] | undefined
-
 /** A trusted file that is gone takes its stricter settings with it. */
-function findGone({ directory, config, files }: TrustedWorkspace, { absent }: FilesRead): Diagnostic[] {
+function findGone({ directory, files }: TrustedWorkspace, { absent }: FilesRead): Diagnostic[] {
   const path = join(directory, 'nexus.yaml')
-  const wasThere = files?.['nexus.yaml'] !== undefined || (config !== undefined && config !== 'absent')
-  if (!wasThere || !absent.some((file) => file.path === path)) return []
+  if (files['nexus.yaml'] === undefined || !absent.some((file) => file.path === path)) return []
   const code = 'config-changed-since-trust'
   const message =
     'The nexus.yaml of this workspace is gone since you trusted it. None of its settings applies any more.'

@@ -21,7 +21,6 @@ export interface FileToRead {
 
 export interface ReadFile extends FileToRead {
   readonly text: string
-  readonly bytes: Uint8Array
   /** Owner of the file that was read. */
   readonly uid: number
 }
@@ -81,7 +80,7 @@ export function readFiles(candidates: readonly FileToRead[]): FilesRead {
     } else {
       if (read.isOpen) diagnostics.push(openToAll(file.path))
       paths.push(file.path)
-      files.push({ ...file, text: read.text, bytes: read.bytes, uid: read.uid })
+      files.push({ ...file, text: read.text, uid: read.uid })
     }
   }
   return { files, paths, absent, diagnostics }
@@ -112,7 +111,7 @@ function readText(path: string, within?: string): Read {
     if (within !== undefined && !isInside(within, real ?? realPath(path))) return LINK_OUT
     if (!isUtf8(bytes)) return NOT_UTF8
     const text = new TextDecoder().decode(bytes)
-    return { text, bytes, uid: stats.uid, isOpen: process.platform !== 'win32' && (stats.mode & 0o002) !== 0 }
+    return { text, uid: stats.uid, isOpen: process.platform !== 'win32' && (stats.mode & 0o002) !== 0 }
   } catch (error) {
     const code = codeOf(error) || 'unknown'
     if (code === 'EFBIG') return TOO_LARGE

@@ -9,6 +9,7 @@ import { readTextOf } from './read-files.ts'
 import type { TrustedSettings } from './trusted-settings.ts'
 
 const FILE = 'trust.json'
+const VERSION = 3
 const MAX_BYTES = 8 * 1024 * 1024
 
 /** One trusted workspace. */
@@ -16,9 +17,7 @@ export interface TrustedWorkspace {
   /** Real path. */
   readonly directory: string
   /** By the path of each configuration file from the directory. */
-  readonly files?: Readonly<Record<string, TrustedSettings>>
-  /** Older versions: `sha256:…` of the whole nexus.yaml, or `absent`. */
-  readonly config?: string
+  readonly files: Readonly<Record<string, TrustedSettings>>
 }
 
 /** `diagnostics` say when the file could not be used; then nothing is trusted. */
@@ -142,7 +141,7 @@ async function writeList(nexusHome: string, workspaces: readonly TrustedWorkspac
     makeDirectory(nexusHome, { mkdirSync, statSync, mode: 0o700 })
     const handle = await promises.open(temporary, 'wx', 0o600)
     try {
-      await handle.writeFile(`${JSON.stringify({ version: 3, workspaces: inOrder(workspaces) }, undefined, 2)}\n`)
+      await handle.writeFile(`${JSON.stringify({ version: VERSION, workspaces: inOrder(workspaces) }, undefined, 2)}\n`)
       await handle.sync()
     } finally {
       await handle.close()
@@ -162,15 +161,12 @@ function failed(path: string, cause: unknown): never {
   })
 }
 
-/** Undefined when the text is not a list. Version 1 had `directories` only, version 2 digests of whole files. */
+/** Undefined when the text is not a list of this version. */
 function parseList(text: string): TrustedWorkspace[] | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    if (!isJsonObject(value)) return undefined
-    const { version, directories, workspaces } = value
-    const listed: unknown = version === 1 ? directories : workspaces
-    if ((version !== 1 && version !== 2 && version !== 3) || !Array.isArray(listed)) return undefined
-    const items: unknown[] = version === 1 ? listed.map((directory: unknown) => ({ directory })) : listed
+    if (!isJsonObject(value) || value['version'] !== VERSION || !Array.isArray(value['workspaces'])) return undefined
+    const items: unknown[] = value['workspaces']
     return items.every(isTrustedWorkspace) ? inOrder(items) : undefined
   } catch {
     // Not JSON: the caller reports the file as damaged.
@@ -180,9 +176,8 @@ function parseList(text: string): TrustedWorkspace[] | undefined {
 
 function isTrustedWorkspace(value: unknown): value is TrustedWorkspace {
   if (!isJsonObject(value) || typeof value['directory'] !== 'string') return false
-  const { config, files } = value
-  if (config !== undefined && typeof config !== 'string') return false
-  return files === undefined || (isJsonObject(files) && Object.values(files).every(isTrustedSettings))
+  const { files } = value
+  return isJsonObject(files) && Object.values(files).every(isTrustedSettings)
 }
 
 function isTrustedSettings(value: unknown): boolean {

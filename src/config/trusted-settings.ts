@@ -16,8 +16,6 @@ export type TrustedSettings = Readonly<Record<string, string>>
 
 export interface RecordedTrust {
   readonly settings: TrustedSettings
-  /** The list was written by a version that knew only the digest of a whole file. */
-  readonly isOlder?: boolean
   /** Completes "Run: nexus trust". */
   readonly argument?: readonly string[]
 }
@@ -34,7 +32,6 @@ export async function readChecked(text: string, path: string): Promise<ConfigDoc
 }
 
 const CHANGES = {
-  unrecorded: 'is not applied. An older version of Nexus did not record what you trusted.',
   added: 'is not applied. It was added after you trusted this workspace.',
   changed: 'is not applied. It changed after you trusted this workspace.',
   removed: 'was removed after you trusted this workspace.',
@@ -44,7 +41,7 @@ const CHANGES = {
 export function findLost(document: ConfigDocument, file: string, recorded: RecordedTrust): Finding[] {
   const widening = findWidening(document)
   const now = digests(widening)
-  const { settings, isOlder = false, argument } = recorded
+  const { settings, argument = [] } = recorded
   const lost = (at: Path, how: keyof typeof CHANGES): Finding => {
     const setting = nameIn({ isProfile: isProfilePath(file) })(at)
     return {
@@ -53,12 +50,11 @@ export function findLost(document: ConfigDocument, file: string, recorded: Recor
       severity: 'warning',
       code: 'config-changed-since-trust',
       message: `${setting} ${CHANGES[how]} Until you trust it again, ${STRICTER}`,
-      ...commandFix('Run:', 'trust', ...(argument ?? [])),
+      ...commandFix('Run:', 'trust', ...argument),
     }
   }
   const present = widening.flatMap(({ at, pointer }) => {
     if (settings[pointer] === now[pointer]) return []
-    if (isOlder) return [lost(at, 'unrecorded')]
     return [Object.hasOwn(settings, pointer) ? lost(at, 'changed') : lost(wholeOf(at, settings), 'added')]
   })
   const removed = Object.keys(settings)

@@ -10,9 +10,6 @@ async function fixesOf(user: string): Promise<string[]> {
 
 describe('the fix of a finding', () => {
   const FIXES: readonly (readonly [file: string, fix: string | RegExp])[] = [
-    // What must be there was meant, under whatever name.
-    ['agents: [{name: x}]', 'Did you mean "id"?'],
-    ['agents: [{label: x, skills: []}]', 'Did you mean "id"?'],
     ['agents: [{id: a, name: x}]', /^Use one of: id, /],
     ['agents: [{id: a, skils: []}]', 'Did you mean "skills"?'],
     ['agents: [{id: a, maxIterations: 5}]', /^Did you mean limits\.maxIterations\?/],

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -130,38 +129,25 @@ describe('trust covers the settings that widen power', () => {
     await using place = await makePlace({ local: 'skills: {entries: {"a/b": {apiKey: key-of-somebody}}}' })
     await trust(place)
     const [entry] = (await listTrusted(place.nexusHome)).workspaces
-    assert.deepEqual(Object.keys(entry?.files?.['nexus.yaml'] ?? {}), ['/skills/entries/a~1b/apiKey'])
+    assert.deepEqual(Object.keys(entry?.files['nexus.yaml'] ?? {}), ['/skills/entries/a~1b/apiKey'])
     const text = await readFile(join(place.nexusHome, 'trust.json'), 'utf8')
     assert.match(text, /"sha256:[0-9a-f]{64}"/)
     assert.doesNotMatch(text, /key-of-somebody/)
   })
 })
 
-describe('a list of an older version', () => {
-  const write = (place: Place, list: object): Promise<void> =>
-    writeFile(join(place.nexusHome, 'trust.json'), JSON.stringify(list), { mode: 0o600 })
-
-  it('without digests trusts no setting, so the workspace waits for trust, and that is said', async () => {
+describe('a list of another version', () => {
+  it('trusts nothing, and says so', async () => {
     await using place = await makePlace({ local: WIDENS })
-    await write(place, { version: 1, directories: [place.workspace] })
-    const loaded = await place.load()
-    assert.deepEqual(findings(loaded), ['1:1 config-changed-since-trust'])
-    assert.match(loaded.diagnostics[0]?.message ?? '', /older version/)
-    assert.equal(loaded.workspace.trusted, false)
-    assert.deepEqual((await listTrusted(place.nexusHome)).workspaces, [{ directory: place.workspace }])
-    await trust(place)
-    assert.deepEqual((await place.load()).diagnostics, [])
-  })
-
-  it('with the digest of the file trusts that very file and no other', async () => {
-    await using place = await makePlace({ local: WIDENS })
-    const config = `sha256:${createHash('sha256').update(WIDENS).digest('hex')}`
-    await write(place, { version: 2, workspaces: [{ directory: place.workspace, config }] })
-    assert.equal((await place.load()).config.model?.name, 'other')
-    await place.write('workspace/nexus.yaml', 'model: openai/evil')
-    assert.deepEqual((await place.load()).workspace.lost, ['model'])
-    await write(place, { version: 2, workspaces: [{ directory: place.workspace, config: 'absent' }] })
-    assert.deepEqual((await place.load()).workspace.lost, ['model'])
+    for (const list of [
+      { version: 1, directories: [place.workspace] },
+      { version: 4, workspaces: [] },
+    ]) {
+      await writeFile(join(place.nexusHome, 'trust.json'), JSON.stringify(list), { mode: 0o600 })
+      const loaded = await place.load()
+      assert.equal(loaded.diagnostics[0]?.code, 'trust-damaged')
+      assert.equal(loaded.workspace.trusted, false)
+    }
   })
 })
 

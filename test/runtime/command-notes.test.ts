@@ -33,7 +33,7 @@ test('a script of a skill that does not start is explained with the file that th
   assert.deepEqual(data['findings'], [{ code: 'not-executable', subject: `${base}/run.sh` }])
   const own = join(baseDir('report'), 'run.sh')
   assert.deepEqual(data['notes'], [
-    `The system did not run ${own}: the file is not executable. Run it through its interpreter: bash ${base}/run.sh. Or make it executable outside the sandbox: chmod +x ${own}`,
+    `The system did not run '${base}/run.sh': the file is not executable. Run it through its interpreter: bash ${base}/run.sh. Or make it executable, outside the sandbox: chmod +x ${own}`,
   ])
 })
 
@@ -126,7 +126,7 @@ test('a variable that no skill declares for the command is explained', async (t)
     const forSkill = dataOf(await run({ skill_name: 'report' }))
     assert.deepEqual(forSkill['findings'], [{ code: 'variable-not-given', subject: 'NOTION_KEY' }])
     assert.deepEqual(forSkill['notes'], [
-      "The command did not get the variable NOTION_KEY: the skill 'report' does not declare it. Add NOTION_KEY to requires.env in the SKILL.md of 'report', and set skills.entries.report.env.NOTION_KEY in nexus.yaml.",
+      "The command did not get the variable NOTION_KEY: the skill 'report' does not declare it. Add NOTION_KEY to requires.env in its SKILL.md, and set skills.entries.report.env.NOTION_KEY in nexus.yaml.",
     ])
     const forNone = dataOf(await run({}))
     assert.match(String(forNone['notes']), /Load 'notion', then call again with skill_name "notion"\./)

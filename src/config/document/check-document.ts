@@ -86,7 +86,7 @@ function findInvalidParts(value: JsonValue, at: Path, outer: Schema): Problem[] 
     if (schema.type === 'object_with_rest' && here.length === 2 && policyWord(key))
       return [{ at: here, message: misplacedPolicy(here) }]
     const next = memberOf(schema, key)
-    if (schema.type === 'strict_object' && !next) return [{ at: here, message: unknownKey(here, schema, value) }]
+    if (schema.type === 'strict_object' && !next) return [{ at: here, message: unknownKey(here, schema) }]
     if (isMap(schema) && RESERVED.includes(key)) return [{ at: here, message: reservedName(here) }]
     if (!next) return []
     if (member === null && isMap(unwrapped(next))) (value as Record<string, JsonValue>)[key] = {}

@@ -79,13 +79,11 @@ export function reservedName(at: Path): Worded {
   return (nameOf) => notApplied('config-bad-key', nameOf(at), 'JavaScript reserves its name.', 'Write another name.')
 }
 
-/** `parent` is the map around the key. The nearest key of the same map comes first; one elsewhere only where none is near. */
-export function unknownKey(at: Path, schema: Schema, parent: object): Worded {
+/** The nearest key of the same map comes first; one elsewhere only where none is near. */
+export function unknownKey(at: Path, schema: Schema): Worded {
   const [name, above] = [String(at.at(-1)), at.slice(0, -1)]
   const known = Object.keys(schema.entries ?? {})
-  // A required key that is absent was most likely meant, under whatever name.
-  const lacking = known.filter((key) => schema.entries?.[key]?.type !== 'optional' && !Object.hasOwn(parent, key))
-  const near = nearest(name, known) ?? longer(name, known) ?? (lacking.length === 1 ? lacking[0] : undefined)
+  const near = nearest(name, known)
   const other = near === undefined ? elsewhere(name, above) : undefined
   const hint = other === undefined ? '' : `Did you mean ${other}? `
   return (nameOf) => ({
@@ -126,7 +124,7 @@ function lineOf(at: Path, schema: Schema | undefined): string {
   // In a map of names, a setting of a member lacks the name.
   const key = Object.hasOwn(schema?.entries ?? {}, String(at.at(-1))) ? 'name' : at.at(-1)
   const outer = schema?.type === 'number' ? settingAt(at, schema) : schema
-  const example = exampleOf(outer, { key: String(key) })
+  const example = exampleOf(outer)
   return typeof key === 'string' ? `${shownKeyAt([...at.slice(0, -1), key], true)}: ${example}` : example
 }
 
@@ -161,31 +159,16 @@ function typesOf({ expected }: Issue): string {
   return [...new Set(names.map((name) => TYPES[name] ?? 'a value'))].join(' or ')
 }
 
-const SWITCHES: ReadonlyMap<string, boolean> = new Map([
-  ...['true', 'yes', 'y', 'on'].map((word) => [word, true] as const),
-  ...['false', 'no', 'n', 'off'].map((word) => [word, false] as const),
-])
+const [ON, OFF] = [/^(?:true|yes|y|on)$/i, /^(?:false|no|n|off)$/i]
 
-/** A string where none can be may be a key without its space, the booleans of YAML 1.1, and values in quotes. */
+/** A string where none can be may be a boolean of YAML 1.1, or a value in quotes. */
 function suggestValue(input: unknown, wanted: string): string | undefined {
   if (typeof input !== 'string') return undefined
-  const joined = wanted === TYPES['Object'] ? /^(\w+):\S/.exec(input)?.[1] : undefined
-  if (joined !== undefined) return `Write a space after "${shownKey(joined)}:".`
-  if (wanted === TYPES['boolean']) return suggestSwitch(input)
-  return wanted === TYPES['number'] && /^\d{1,15}$/.test(input) ? `Write ${input} without quotes.` : undefined
-}
-
-function suggestSwitch(input: string): string | undefined {
-  const word = input.trim().toLowerCase()
-  const meant = SWITCHES.get(word)
-  const near = nearest(word, ['true', 'false'])
-  // So near to one of the two, it is no secret.
-  if (meant === undefined && near !== undefined)
-    return `"${toSafeLine(word)}" is close to ${near}. If you meant that, write ${near}.`
-  if (meant === undefined) return undefined
-  return String(meant) === input
-    ? `Write ${meant} without quotes.`
-    : `Write ${meant}: in YAML 1.2 "${input.trim()}" is a string.`
+  if (wanted === TYPES['number'] && /^\d{1,15}$/.test(input)) return `Write ${input} without quotes.`
+  const word = input.trim()
+  if (wanted !== TYPES['boolean'] || !(ON.test(word) || OFF.test(word))) return undefined
+  const meant = String(ON.test(word))
+  return meant === input ? `Write ${meant} without quotes.` : `Write ${meant}: in YAML 1.2 "${word}" is a string.`
 }
 
 /** Keys that occur in many sections: one elsewhere gives no hint. */
@@ -200,10 +183,4 @@ function elsewhere(name: string, above: Path): string | undefined {
   const byName = new Map(paths.map((path) => [path.slice(path.lastIndexOf('.') + 1), path]))
   const path = byName.get(name) ?? byName.get(nearest(name, byName.keys(), 1) ?? '')
   return path?.includes('.') ? path : undefined
-}
-
-/** The only key that begins with this one: "disabled_skills" for "disabled". */
-function longer(name: string, candidates: readonly string[]): string | undefined {
-  const [first, ...more] = candidates.filter((key) => key.toLowerCase().startsWith(name.toLowerCase()))
-  return more.length === 0 ? first : undefined
 }

@@ -3,8 +3,6 @@ import type { Node, Pair, Scalar } from 'yaml'
 import { type Diagnostic, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
 import { keyText, readYamlFully, readYamlTree, SYNTAX, type YamlFault, type YamlLimits } from '../../yaml/index.ts'
 import { type Message, moreFindings } from '../messages.ts'
-import { memberOf as schemaOf, ROOT, settingNames } from '../schema/walk.ts'
-import { shownValue } from '../secrets/mask.ts'
 import { type Path, type PathKey } from './path.ts'
 import { shownKeyAt } from './shown-key.ts'
 import { describe } from './invalid-setting.ts'
@@ -44,7 +42,7 @@ export function parseYaml(text: string, path: string): Parsed {
   const contents = diagnostics.length === 0 ? toJson(root, report) : null
   if (contents !== null && !isJsonObject(contents)) {
     const start = root?.range[0] ?? 0
-    report(start, joinedKey(text, start) ?? notAMap(contents))
+    report(start, notAMap(contents))
   }
   const isUsable = diagnostics.length === 0 && isJsonObject(contents)
   return { value: isUsable ? contents : (Object.create(null) as JsonObject), diagnostics }
@@ -98,22 +96,7 @@ function wordsOf(fault: YamlFault, text: string): Words {
 function syntaxWords({ of, offset }: Extract<YamlFault, { readonly kind: 'syntax' }>, text: string): Words {
   const [why, fix] = SYNTAX[of]
   const isReference = text.slice(offset - 1, offset + 1) === '${'
-  return (
-    joinedKey(text, offset) ?? [why, isReference ? 'Put quotes around the value: "${NAME}".' : fix, 'config-syntax']
-  )
-}
-
-/** `model:openai/x`: without a space the colon is a part of a string. Undefined for any other line. */
-function joinedKey(text: string, offset: number): Words | undefined {
-  const start = text.lastIndexOf('\n', offset - 1) + 1
-  const [line = ''] = text.slice(start).split('\n', 1)
-  const [, before = '', key = '', value = ''] = /^([ -]*)(\w+):([^\s:/].*)$/.exec(line) ?? []
-  if (key === '' || !settingNames().has(key)) return undefined
-  const schema = before === '' ? schemaOf(ROOT, key) : undefined
-  // Only a public value may be shown again: another may be a secret.
-  const isPublic = schema !== undefined && shownValue(value.trim(), schema) === value.trim()
-  const fix = isPublic ? `Write: ${key}: ${value.trim()}` : `Write a space after "${key}:".`
-  return [`"${key}:" has no space after its colon.`, fix, 'config-syntax']
+  return [why, isReference ? 'Put quotes around the value: "${NAME}".' : fix, 'config-syntax']
 }
 
 function notAMap(contents: JsonValue): Words {

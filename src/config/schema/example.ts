@@ -12,37 +12,25 @@ const STRINGS = {
   text: 'text',
 } as const
 
-/** Numbers without a default, by what the end of their name says. */
-const NUMBERS: readonly (readonly [RegExp, number])[] = [
-  [/Ms$/, 60_000],
-  [/Bytes$/, 1_073_741_824],
-  [/(?:Tokens|uidBase)$/, 100_000],
-  [/Files$/, 1024],
-  [/^(?:processes|maxConnections|maxInFlight|maxTurns|maxChildren)$/, 20],
-]
-
-interface Where {
-  readonly depth?: number
-  /** Its name. */
-  readonly key?: string
-}
+/** A number without a default. */
+const NUMBER = 1_000
 
 /** An example of a value; never one from a file. */
-export function exampleOf(outer: Schema | undefined, { depth = 0, key = '' }: Where = {}): string {
+export function exampleOf(outer: Schema | undefined, depth = 0): string {
   if (outer === undefined) return 'value'
   const schema = unwrapped(outer)
   const { default: usual } = outer
   if (usual !== undefined && typeof usual !== 'object') return String(usual)
   if (holdsOf(schema) === 'secret') return STRINGS.secret
-  return plainExample(schema, key) ?? nestedExample(schema, depth)
+  return plainExample(schema) ?? nestedExample(schema, depth)
 }
 
-function plainExample(schema: Schema, key: string): string | undefined {
+function plainExample(schema: Schema): string | undefined {
   switch (schema.type) {
     case 'picklist':
       return choicesOf(schema)[0]
     case 'number':
-      return String(Math.max(NUMBERS.find(([name]) => name.test(key))?.[1] ?? 1, leastOf(schema)))
+      return String(Math.max(NUMBER, leastOf(schema)))
     case 'boolean':
       return 'true'
     case 'literal':
@@ -56,11 +44,10 @@ function plainExample(schema: Schema, key: string): string | undefined {
 
 function nestedExample(schema: Schema, depth: number): string {
   const { type, item, options = [], key, value } = schema
-  if (type === 'array') return `[${exampleOf(item, { depth: depth + 1 })}]`
-  if (type === 'record')
-    return `{ ${rulesOf(key as Schema).example ?? 'name'}: ${exampleOf(value, { depth: depth + 1 })} }`
+  if (type === 'array') return `[${exampleOf(item, depth + 1)}]`
+  if (type === 'record') return `{ ${rulesOf(key as Schema).example ?? 'name'}: ${exampleOf(value, depth + 1)} }`
   const [first] = options.filter((option) => typeof option === 'object')
-  return first === undefined ? mapOf(schema, depth) : exampleOf(first, { depth })
+  return first === undefined ? mapOf(schema, depth) : exampleOf(first, depth)
 }
 
 function mapOf({ entries }: Schema, depth: number): string {
@@ -69,7 +56,7 @@ function mapOf({ entries }: Schema, depth: number): string {
   const all = Object.entries(entries).filter(([, member]) => unwrapped(member).type !== 'never')
   const required = all.filter(([, member]) => member.type !== 'optional')
   const shown = required.length > 0 ? required : all.slice(0, 1)
-  return `{ ${shown.map(([key, member]) => `${key}: ${exampleOf(member, { depth: depth + 1, key })}`).join(', ')} }`
+  return `{ ${shown.map(([key, member]) => `${key}: ${exampleOf(member, depth + 1)}`).join(', ')} }`
 }
 
 function leastOf(schema: Schema): number {

@@ -155,15 +155,6 @@ export function knownPaths(schema: Schema = ROOT, above = ''): string[] {
   return [...new Set([...here, ...entries.flatMap(([key, inner]) => knownPaths(inner, `${above}${key}.`))])]
 }
 
-/** Every key that the schema names anywhere. */
-export function settingNames(schema: Schema = ROOT): ReadonlySet<string> {
-  const names = formsOf(schema).flatMap(({ entries = {}, item, value }) => [
-    ...Object.keys(entries),
-    ...[...Object.values(entries), item, value].flatMap((inner) => (inner ? [...settingNames(inner)] : [])),
-  ])
-  return new Set(names)
-}
-
 /** All forms that a value may have. */
 function formsOf(outer: Schema): Schema[] {
   const schema = unwrapped(outer)

@@ -49,8 +49,8 @@ const MAX_LISTED = 20
 const MAX_PLACES = 20
 
 interface Node extends StackedSkill {
-  /** The skills whose instructions asked for this one. */
-  readonly callers: Set<Node>
+  /** The longest way to it by which it was asked for, from the first skill to its caller. */
+  above: readonly StackedSkill[]
   isLoaded: boolean
   /** Where its commands saw it, each time it was loaded, with the revision; the latest last. */
   readonly places: Map<string, string>
@@ -78,12 +78,10 @@ export function createSkillStacks(): SkillStacks {
         throw errorOf('INVALID_ARGUMENT', MESSAGES.outsideTurn(calledBy.name, skill.name))
       }
       const nodes = turnOf(key)
-      const caller = calledBy && callerOf(nodes, calledBy)
-      const above = caller ? longestTo(caller) : []
-      if (caller) check(caller, skill, above)
+      const above = calledBy ? wayTo(callerOf(nodes, calledBy), skill) : []
       const node = nodes.get(skill.address) ?? newNode(skill)
       if (nodes.size < MAX_SKILLS_PER_TURN) nodes.set(skill.address, node)
-      if (caller) node.callers.add(caller)
+      if (above.length > node.above.length) node.above = above
       return {
         stack: [...above, node].map(({ name }) => name),
         loaded: (baseDir, treeDigest) => {
@@ -126,7 +124,7 @@ export function createSkillStacks(): SkillStacks {
 }
 
 function newNode(skill: StackedSkill): Node {
-  return { ...skill, callers: new Set(), isLoaded: false, places: new Map() }
+  return { ...skill, above: [], isLoaded: false, places: new Map() }
 }
 
 function place({ places }: Node, baseDir: string, treeDigest: string): void {
@@ -157,43 +155,12 @@ function callerOf(nodes: Turn, { address, name }: StackedSkill): Node {
   throw errorOf('INVALID_ARGUMENT', MESSAGES.callerNotLoaded(name, names))
 }
 
-function check(caller: Node, skill: StackedSkill, above: readonly Node[]): void {
-  const circle = pathBetween(skill.address, caller)
-  if (circle) {
-    const path = [...circle.map(({ name }) => name), skill.name]
-    throw errorOf('INVALID_ARGUMENT', MESSAGES.circle(path, skill.name))
-  }
-  if (above.length < MAX_DEPTH) return
-  const path = [...above.map(({ name }) => name), skill.name]
-  throw errorOf('INVALID_ARGUMENT', MESSAGES.tooDeep(path, MAX_DEPTH))
-}
-
-/** From the skill with that address down to `end`, along who called whom; undefined when none leads there. */
-function pathBetween(address: string, end: Node): readonly Node[] | undefined {
-  const seen = new Set<Node>()
-  const visit = (node: Node): readonly Node[] | undefined => {
-    if (node.address === address) return [node]
-    if (seen.has(node)) return undefined
-    seen.add(node)
-    for (const caller of node.callers) {
-      const path = visit(caller)
-      if (path) return [...path, node]
-    }
-    return undefined
-  }
-  return visit(end)
-}
-
-/** The longest way from a skill that no skill asked for down to `end`. There are no circles, so it ends. */
-function longestTo(end: Node): readonly Node[] {
-  const known = new Map<Node, readonly Node[]>()
-  const visit = (node: Node): readonly Node[] => {
-    const before = known.get(node)
-    if (before) return before
-    const paths = [...node.callers].map(visit)
-    const longest = paths.reduce<readonly Node[]>((best, path) => (path.length > best.length ? path : best), [])
-    known.set(node, [...longest, node])
-    return [...longest, node]
-  }
-  return visit(end)
+/** From the first skill to the caller. Throws when the skill is on the way, or when the way is long enough. */
+function wayTo(caller: Node, skill: StackedSkill): readonly StackedSkill[] {
+  const above = [...caller.above, caller]
+  const from = above.findIndex(({ address }) => address === skill.address)
+  const names = [...above.slice(Math.max(0, from)), skill].map(({ name }) => name)
+  if (from >= 0) throw errorOf('INVALID_ARGUMENT', MESSAGES.circle(names, skill.name))
+  if (above.length >= MAX_DEPTH) throw errorOf('INVALID_ARGUMENT', MESSAGES.tooDeep(names, MAX_DEPTH))
+  return above
 }

@@ -111,59 +111,51 @@ export function createSkillVariables(parts: VariableParts): SkillVariables {
     return entries !== undefined && allowedSecrets?.length !== 0 && !catalog.skills.includes(skill)
   }
 
+  function gets(name: string, verdict: VariableVerdict['verdict'] | undefined): boolean {
+    return verdict === undefined ? facts.hasEnv(name) : verdict === 'set' || (verdict === 'given' && mayGive(name))
+  }
+
   /** Undefined for a variable that the command of the skill got. */
-  function findingFor(name: string, skill: Skill): CommandFinding | undefined {
+  function missing(name: string, skill: Skill): Words | undefined {
     const known = verdictsOf(skill).find((each) => each.name === name)
     const { verdict, from = name === skill.metadata.primaryEnv ? 'apiKey' : 'env' } = known ?? {}
-    const own = catalog.callName(skill)
     const setting = `skills.entries.${keyOf(skill)}.${from === 'env' ? `env.${name}` : from}`
     if (verdict === 'refused')
-      return finding(
-        name,
+      return [
         'Nexus gives no command a variable that controls other programs.',
         `Remove it from ${setting}, or use another name.`,
-      )
-    if (verdict === 'undeclared')
-      return finding(
-        name,
-        `${setting} sets it, but the skill '${own}' does not declare it.`,
-        `Add ${name} to requires.env in its SKILL.md.`,
-      )
-    const isGiven = facts.hasEnv(name) || (verdict === 'given' && mayGive(name))
-    return isGiven ? undefined : missing(name, skill, setting)
+      ]
+    if (gets(name, verdict)) return undefined
+    if (!declaredVariables(skill).includes(name))
+      return [
+        `the skill '${catalog.callName(skill)}' does not declare it.`,
+        `Add ${name} to requires.env in its SKILL.md${known ? '' : `, and set ${setting} in nexus.yaml`}.`,
+      ]
+    if (known || allowedSecrets?.length === 0)
+      return ['the policy of this agent denies run_command.secrets.', 'Ask the user to change it.']
+    return unset(skill, setting)
   }
 
-  function missing(name: string, skill: Skill, setting: string): CommandFinding {
-    const own = catalog.callName(skill)
-    if (!declaredVariables(skill).includes(name))
-      return finding(
-        name,
-        `the skill '${own}' does not declare it.`,
-        `Add ${name} to requires.env in the SKILL.md of '${own}', and set ${setting} in nexus.yaml.`,
-      )
-    if (givenTo(skill).includes(name) || allowedSecrets?.length === 0)
-      return finding(name, 'the policy of this agent denies run_command.secrets.', 'Ask the user to change it.')
+  function unset(skill: Skill, setting: string): Words {
     if (isShadowed(skill))
-      return finding(
-        name,
+      return [
         `'${catalog.addressOf(skill)}' is not the active copy of its skill, and only that one gets variables of skills.entries.`,
         'Use the active copy.',
-      )
-    return finding(name, 'no configuration sets it.', `Set ${setting} in nexus.yaml.`)
+      ]
+    return ['no configuration sets it.', `Set ${setting} in nexus.yaml.`]
   }
 
-  function findingForNone(name: string, loaded: readonly Skill[]): CommandFinding | undefined {
+  function missingForNone(name: string, loaded: readonly Skill[]): Words | undefined {
     if (facts.hasEnv(name)) return undefined
     const owner = [...loaded, ...catalog.skills].find((skill) => givenTo(skill).includes(name))
     if (!owner)
-      return finding(
-        name,
+      return [
         'commands get only what nexus.yaml sets for their skill.',
         'Write the value into the command if it is not a secret. Else the user adds it to a skill.',
-      )
+      ]
     const own = catalog.callName(owner)
     const start = loaded.includes(owner) ? 'Call' : `Load '${own}', then call`
-    return finding(name, 'the call names no skill.', `${start} again with skill_name "${own}".`)
+    return ['the call names no skill.', `${start} again with skill_name "${own}".`]
   }
 
   return {
@@ -181,16 +173,18 @@ export function createSkillVariables(parts: VariableParts): SkillVariables {
           words.has(name) || (!isExplained && (name === primaryEnv || requires?.env.includes(name) === true))
         wanted.push(...known.filter(isLikely), ...unsetIn(ended))
       }
-      const found = [...new Set(wanted)].map((name) => (skill ? findingFor(name, skill) : findingForNone(name, loaded)))
-      return found.filter((each) => each !== undefined)
+      return [...new Set(wanted)].flatMap((subject): CommandFinding[] => {
+        const [why, fix] = (skill ? missing(subject, skill) : missingForNone(subject, loaded)) ?? []
+        if (why === undefined || fix === undefined) return []
+        const message = `The command did not get the variable ${subject}: ${why}`
+        return [{ code: 'variable-not-given', subject, message, fix }]
+      })
     },
   }
 }
 
-function finding(subject: string, why: string, fix: string): CommandFinding {
-  const message = `The command did not get the variable ${subject}: ${why}`
-  return { code: 'variable-not-given', subject, message, fix }
-}
+/** Completes "The command did not get the variable NAME:", and one next step. */
+type Words = readonly [why: string, fix: string]
 
 /** The variables that a skill says it uses: `primaryEnv`, `requires.env`, and `envVars` (names, or maps with a `name`) of its metadata. */
 function declaredVariables({ metadata, frontmatter }: Skill): readonly string[] {

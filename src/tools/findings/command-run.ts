@@ -21,7 +21,6 @@ export type FindingCode =
   | 'file-in-skill'
   | 'not-executable'
   | 'interpreter-missing'
-  | 'interpreter-cr'
   | 'variable-not-given'
   | 'time-limit'
   | 'old-revision'

@@ -1,7 +1,7 @@
-/** paths: findings about paths that a command could not use, or wrote where nothing is kept, and scripts that did not start. */
-import { closeSync, constants, existsSync, fstatSync, openSync, readSync, realpathSync } from 'node:fs'
+/** paths: findings about paths that a command could not use, or wrote where nothing is kept. */
+import { existsSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve } from 'node:path'
-import { shellWord, toSafeLine } from '../../kernel/index.ts'
+import { shellWord } from '../../kernel/index.ts'
 import { type CommandFinding, type CommandRun, linesOf, type SkillDirectory, skillDirectoryOf } from './command-run.ts'
 
 const REFUSED = /read-only file system|permission denied|operation not permitted|\b(?:EROFS|EACCES|EPERM)\b/i
@@ -137,48 +137,9 @@ function missingInSkill(
   return { code: 'file-missing', subject, message: `The skill '${name}' has no file ${subject}.`, fix }
 }
 
-/** A file that the shell could not start. */
-export interface Script {
-  /** Its first line, when that begins with `#!`. */
-  readonly head?: string | undefined
-  /** How a sentence names it: the path of a placed copy is long, and the user does not know it. */
-  readonly shown: string
-  /** A sentence with the command that changes the file. The copy of a skill is read-only, so it is the user's own. */
-  readonly change: (purpose: string, program: string) => string
-}
-
-export function scriptAt(file: string, run: CommandRun): Script {
+/** The file as its user may change it: the copy of a skill is read-only, so it is the user's own. */
+export function changeable(file: string, run: CommandRun): string {
   const path = resolve(run.startedIn, file)
   const skill = skillDirectoryOf(path, run)
-  const original = skill?.original === undefined ? undefined : join(skill.original, relative(skill.path, path))
-  return {
-    head: firstLine(path, run),
-    shown: original === undefined ? `'${file}'` : toSafeLine(original),
-    change: (purpose, program) => {
-      if (original !== undefined) return `${purpose} outside the sandbox: ${program} ${shellWord(original)}`
-      return skill ? `${purpose} in the skill itself, outside the sandbox.` : `${purpose}: ${program} ${file}`
-    },
-  }
-}
-
-const HEAD_BYTES = 256
-
-/** The first line of a script in the workspace or in a skill; undefined for everything else. Only a line with `#!` leaves here. */
-function firstLine(path: string, run: CommandRun): string | undefined {
-  try {
-    const real = realpathSync(path)
-    if (!real.startsWith(`${run.workspace}/`) && !skillDirectoryOf(real, run)) return undefined
-    const descriptor = openSync(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-    try {
-      if (!fstatSync(descriptor).isFile()) return undefined
-      const head = Buffer.alloc(HEAD_BYTES)
-      const [line = ''] = head.toString('utf8', 0, readSync(descriptor, head, 0, HEAD_BYTES, 0)).split('\n')
-      return line.startsWith('#!') ? line : undefined
-    } finally {
-      closeSync(descriptor)
-    }
-  } catch {
-    // Gone or closed to us: the note says what is known without it.
-    return undefined
-  }
+  return skill?.original === undefined ? file : shellWord(join(skill.original, relative(skill.path, path)))
 }

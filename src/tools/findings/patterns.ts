@@ -1,6 +1,6 @@
 /** patterns: why a command ended as it did: messages of common programs, each with its sentence and its fix. Add a finding here. */
 import { type CommandFinding, type CommandRun, type FindingCode, hasFailed, linesOf } from './command-run.ts'
-import { homeFinding, missingFileFinding, outsideFindings, scriptAt } from './paths.ts'
+import { changeable, homeFinding, missingFileFinding, outsideFindings } from './paths.ts'
 
 /** All that can be read from the result of a command, in order of weight. */
 export function findingsOf(run: CommandRun): readonly CommandFinding[] {
@@ -45,50 +45,39 @@ const NOT_STARTED: readonly Row[] = [
   [shell('(?:command )?not found$'), ([, name = ''], run) => programMissing(name, run)],
   [
     /^\S*env: ['"\u2018](.+?)(\\r)?['"\u2019]: No such file or directory$/,
-    ([, name = '', isCut], run) =>
-      // `env` does not name the script, so the finding is about the interpreter.
-      isCut === undefined ? programMissing(name, run) : carriageReturn(name, 'the script', 'Convert it with sed.'),
+    ([, name = '', isCut], run) => (isCut === undefined ? programMissing(name, run) : noInterpreter(name, 'FILE')),
   ],
   [
     shell('(?:cannot execute: required file not found|.+?: bad interpreter)'),
-    ([, file = ''], run) => {
-      const { head, shown, change } = scriptAt(file, run)
-      if (head?.endsWith('\r')) return carriageReturn(file, shown, change('Convert it', String.raw`sed -i 's/\r$//'`))
-      const name = /^#!\s*(\S+)/.exec(head ?? '')?.[1] ?? 'program of the name in its first line'
-      return finding(
-        'interpreter-missing',
-        file,
-        `The system did not run ${shown}: the sandbox has no ${name}.`,
-        'Change its first line, or name an interpreter in the command.',
-      )
-    },
+    ([, file = ''], run) => noInterpreter(file, changeable(file, run)),
   ],
   [
     shell('cannot execute binary file'),
-    ([, file = ''], run) =>
+    ([, file = '']) =>
       finding(
         'not-executable',
         file,
-        `The system cannot run ${scriptAt(file, run).shown}: it is not a program for this system.`,
+        `The system cannot run '${file}': it is not a program for this system.`,
         'Use a script, or a program built for Linux on this processor.',
       ),
   ],
   [
     shell('Permission denied$'),
-    ([, file = ''], run) => {
-      const { head, shown, change } = scriptAt(file, run)
-      // With `env`, the interpreter is the word after it.
-      const name = /^#!\s*(?:\S*\/env\s+(?:-\S+\s+)*)?(\S+)/.exec(head ?? '')?.[1] ?? 'bash'
-      return finding(
+    ([, file = ''], run) =>
+      finding(
         'not-executable',
         file,
-        `The system did not run ${shown}: the file is not executable.`,
-        `Run it through its interpreter: ${name} ${file}. ${change('Or make it executable', 'chmod +x')}`,
-      )
-    },
+        `The system did not run '${file}': the file is not executable.`,
+        `Run it through its interpreter: ${interpreterOf(file)} ${file}. Or make it executable, outside the sandbox: chmod +x ${changeable(file, run)}`,
+      ),
     126,
   ],
 ]
+
+function interpreterOf(file: string): string {
+  if (file.endsWith('.py')) return 'python3'
+  return /\.[cm]?js$/.test(file) ? 'node' : 'bash'
+}
 
 function programMissing(name: string, { findOnHost }: CommandRun): CommandFinding {
   const onHost = findOnHost?.(name)
@@ -101,9 +90,14 @@ function programMissing(name: string, { findOnHost }: CommandRun): CommandFindin
   )
 }
 
-function carriageReturn(subject: string, shown: string, fix: string): CommandFinding {
-  const message = `The system did not run ${shown}: its lines end with a carriage return (Windows line ends).`
-  return finding('interpreter-cr', subject, message, fix)
+/** Windows line ends make the carriage return a part of the interpreter's name. */
+function noInterpreter(subject: string, file: string): CommandFinding {
+  return finding(
+    'interpreter-missing',
+    subject,
+    'The system did not find the program that the first line of the script names.',
+    `Name an interpreter in the command. If lines end with a carriage return, convert them: sed -i 's/\\r$//' ${file}`,
+  )
 }
 
 /** An installer that may not change the machine, or a module that would have to be installed. Programs' own advice needs a network. */

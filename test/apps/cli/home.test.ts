@@ -10,7 +10,7 @@ function withOwnNexus(t: { after: (fn: () => void) => void }): Place {
   const own = join(place.workspace, '.nexus')
   mkdirSync(own, { recursive: true })
   writeFileSync(join(own, 'nexus.yaml'), 'execution: {sandbox: none}\n')
-  const list = { version: 2, workspaces: [{ directory: place.workspace, config: 'absent' }] }
+  const list = { version: 3, workspaces: [{ directory: place.workspace, files: {} }] }
   writeFileSync(join(own, 'trust.json'), JSON.stringify(list), { mode: 0o600 })
   return place
 }

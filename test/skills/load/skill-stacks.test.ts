@@ -20,7 +20,7 @@ function enter(stacks: SkillStacks, name: string, by?: string): readonly string[
   }
 }
 
-test('a stack is at most five skills, names none twice, and ends with the skill, in whatever order skills ask', () => {
+test('a stack is at most five skills, names none twice, and no skill gets one that is above it, in whatever order skills ask', () => {
   const steps = fc.array(
     fc.record({
       name: fc.constantFrom(...'abcdefgh'),
@@ -31,24 +31,21 @@ test('a stack is at most five skills, names none twice, and ends with the skill,
   fc.assert(
     fc.property(steps, (given) => {
       const stacks = createSkillStacks()
-      const asked = new Map<string, Set<string>>()
+      const longest = new Map<string, readonly string[]>()
       for (const { name, by } of given) {
         const stack = enter(stacks, name, by)
         if (!stack) continue
         assert.ok(stack.length <= 5 && stack.at(-1) === name)
         assert.equal(new Set(stack).size, stack.length)
-        if (by !== undefined) asked.set(by, (asked.get(by) ?? new Set()).add(name))
+        if (by !== undefined) {
+          assert.ok(!longest.get(by)?.includes(name))
+          assert.deepEqual(stack.slice(0, -1), longest.get(by))
+        }
+        if (stack.length > (longest.get(name)?.length ?? 0)) longest.set(name, stack)
       }
-      assert.ok(isAcyclic(asked))
     }),
   )
 })
-
-function isAcyclic(edges: ReadonlyMap<string, ReadonlySet<string>>): boolean {
-  const visit = (name: string, above: readonly string[]): boolean =>
-    !above.includes(name) && [...(edges.get(name) ?? [])].every((next) => visit(next, [...above, name]))
-  return [...edges.keys()].every((name) => visit(name, []))
-}
 
 test('a skill without a caller is never refused', () => {
   const stacks = createSkillStacks()
