@@ -14,6 +14,7 @@ export {
   presetPermissions,
   unnamedPermissions,
 } from './permissions.ts'
+export { type AgentRules, layersOfRules, readRules, saveRules } from './saved.ts'
 export { checkToolNames, parsePolicy, type PolicyInput, type PolicyPlace } from './parse-policy.ts'
 export { type Shadow, withShadow } from './shadow.ts'
 export {

@@ -5,6 +5,7 @@ import type { Outcome } from './outcome.ts'
 export interface Call {
   readonly id: string
   readonly projectId: string
+  /** The id of an agent of the configuration, or the key of one of the pool. */
   readonly agentId: string
   readonly sessionId?: string
   readonly turnId?: string

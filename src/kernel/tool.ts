@@ -37,6 +37,7 @@ export interface Services {
 export interface ToolContext {
   readonly callId: string
   readonly projectId: string
+  /** Its id, or its key where it is of the pool; the same as in the call. */
   readonly agentId: string
   readonly sessionId?: string | undefined
   readonly turnId?: string | undefined

@@ -42,7 +42,7 @@ import type {
 /** A class, so that ten thousand of them are small: what is made at first use is in `#made`. */
 export class Handle implements AgentHandle, CallingAgent {
   readonly id: string
-  readonly path: string
+  readonly key: string
   readonly sessionId: string | undefined
   readonly #project: ProjectState
   readonly #profile: AgentProfile
@@ -58,14 +58,10 @@ export class Handle implements AgentHandle, CallingAgent {
   /** In a turn: what the model is shown, and what its calls look into. They differ when a skill was edited or added since. */
   #turn: { readonly shown: FoundSkills; called: FoundSkills; readonly lease: Lease | undefined } | undefined
 
-  constructor(
-    project: ProjectState,
-    profile: AgentProfile,
-    { sessionId, path }: Pick<AgentSpec, 'sessionId' | 'path'>,
-  ) {
+  constructor(project: ProjectState, profile: AgentProfile, { sessionId, row }: Pick<AgentSpec, 'sessionId' | 'row'>) {
     this.id = profile.id
-    this.path = path ?? profile.id
-    this.sessionId = sessionId
+    this.key = row?.key ?? profile.id
+    this.sessionId = row?.sessionId ?? sessionId
     this.#project = project
     this.#profile = profile
   }
@@ -230,7 +226,7 @@ export class Handle implements AgentHandle, CallingAgent {
   }
 
   #session(): { readonly agentId: string; readonly sessionId: string | undefined } {
-    return { agentId: this.id, sessionId: this.sessionId }
+    return { agentId: this.key, sessionId: this.sessionId }
   }
 
   #catalogOf(found: FoundSkills): Catalog {

@@ -15,7 +15,7 @@ export interface AskingBroker extends ApprovalsBroker {
   /** True when a remembered answer covers the call. */
   isRemembered(
     about: {
-      readonly agentPath: string
+      readonly agentId: string
       readonly tool: string
       readonly scope: string
       readonly skillDigest: string | undefined

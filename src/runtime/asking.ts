@@ -25,7 +25,7 @@ export async function decideCall(
   const decision = agent.decide(shown, skill)
   if (decision.type !== 'ask') return { decision, isRemembered: false }
   const command = shownCommand(shown)
-  const asked = { agentPath: agent.path, tool: shown.tool, scope, skillDigest: row?.treeDigest }
+  const asked = { agentId: agent.key, tool: shown.tool, scope, skillDigest: row?.treeDigest }
   // A tool that wants a confirmation asks each time, and a command with a hidden secret may be another one.
   const canRemember =
     !decision.limits.confirmation &&
@@ -39,7 +39,7 @@ export async function decideCall(
     return { decision: denied(decision, ways), isRemembered: false }
   }
   const prefix = canRemember ? command.prefix : undefined
-  const asks = { id: newId(), agentPath: agent.path, ...command, prefix, scope }
+  const asks = { id: newId(), ...command, prefix, scope }
   const approval = { ...asks, canRemember, ...timesOf(parts) }
   return { decision, approval, isRemembered: false }
 }

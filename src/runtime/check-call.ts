@@ -10,8 +10,8 @@ import type { CallRequest } from './types.ts'
 /** The agent that calls, as far as a call needs it. */
 export interface CallingAgent {
   readonly id: string
-  /** The agent and its ancestors, such as `main/worker-1`. */
-  readonly path: string
+  /** Its own for ever. */
+  readonly key: string
   readonly sessionId: string | undefined
   readonly registry: Registry
   readonly diagnostics: readonly Diagnostic[]
@@ -61,7 +61,7 @@ export async function isOtherSkill({ agent, call, row }: CheckedCall, signal: Ab
 /** The call as the ledger keeps it; who calls is the agent, whatever the request says. */
 function toCall(request: CallRequest, agent: CallingAgent, { store, clock }: ProjectState): Call {
   const { turnId, callId = newId(clock.now()), origin = 'library', tool, arguments: args, toolCallId } = request
-  const { id: agentId, sessionId } = agent
+  const { key: agentId, sessionId } = agent
   const who = { id: callId, projectId: store.projectId, agentId, sessionId, turnId }
   return { ...who, origin, tool, arguments: args, toolCallId }
 }

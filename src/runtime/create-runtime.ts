@@ -2,7 +2,7 @@
  * The pipeline, top to bottom: discover -> gate -> catalog -> load -> authorize -> execute -> record.
  * Discover, gate and catalog are in `build-catalogs.ts`, the steps of a call in `call.ts`; an agent is in `agent-handle.ts`.
  */
-import type { PolicyRules } from '../authorize/index.ts'
+import { layersOfRules, type PolicyRules, readRules } from '../authorize/index.ts'
 import {
   createRedactor,
   createStreamRedactor,
@@ -15,7 +15,7 @@ import {
   toSafeLine,
 } from '../kernel/index.ts'
 import { createFreshness, createSkillStacks } from '../skills/load/index.ts'
-import { createMemoryStore, type Lease, type Store } from '../store/index.ts'
+import { type AgentRecord, createMemoryStore, type Lease, type Store } from '../store/index.ts'
 import { createCircuitBreaker } from '../tools/index.ts'
 import { createApprovals } from './approvals.ts'
 import { catalogOf, Handle } from './agent-handle.ts'
@@ -87,6 +87,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     freshness: createFreshness({ refresh, everyCall: parts.refreshOnCall ?? true }),
   }
   const profiles: readonly AgentProfile[] = parts.agents?.length ? parts.agents : [{ id: 'main', policy: FULL_POLICY }]
+  for (const { id } of profiles) checkId(id)
 
   return {
     projectId: store.projectId,
@@ -97,7 +98,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
       return found.result.diagnostics
     },
     openAgent: (spec = {}) => {
-      checkNames(spec)
+      if (spec.policy && spec.id !== undefined) checkId(spec.id)
       return new Handle(project, profileOf(spec, profiles), spec)
     },
     redact: project.redact,
@@ -171,7 +172,9 @@ async function targetFacts({ facts, sandbox }: Parts): Promise<TargetFacts> {
 }
 
 /** The profile that the runtime was given, or that the caller describes. */
-function profileOf({ id, policy, skills, layers }: AgentSpec, profiles: readonly AgentProfile[]): AgentProfile {
+function profileOf(spec: AgentSpec, profiles: readonly AgentProfile[]): AgentProfile {
+  const { id, policy, skills, layers, row } = spec
+  if (row) return profileOfRow(row, spec)
   const known = id === undefined ? profiles[0] : profiles.find((profile) => profile.id === id)
   if (policy && id !== undefined) return { id, policy, skills, layers }
   if (known && !skills && !layers) return known
@@ -179,14 +182,23 @@ function profileOf({ id, policy, skills, layers }: AgentSpec, profiles: readonly
   throw invalid(ERRORS.unknownAgent({ id, known: profiles.map((profile) => profile.id) }))
 }
 
-/** One segment of the path of an agent: its id. */
+/** Its rules as they were saved, and whatever the caller adds. */
+function profileOfRow(row: AgentRecord, { skills, layers = [] }: AgentSpec): AgentProfile {
+  const failed = (code: 'CONFLICT' | 'STORE_FAILED', words: (path: string) => { message: string; fix: string }) => {
+    const { message, fix } = words(toSafeLine(row.path))
+    return new NexusError(code, message, { fix })
+  }
+  if (row.endedAt !== undefined) throw failed('CONFLICT', ERRORS.agentEnded)
+  const rules = readRules(row)
+  if (!rules) throw failed('STORE_FAILED', ERRORS.unreadableRules)
+  return { id: row.id, policy: rules.policy, skills, layers: [...layersOfRules(rules), ...layers] }
+}
+
 const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
-/** Answers are remembered by the path, so it says one thing only: ids with / between them. */
-function checkNames({ id, policy, path }: AgentSpec): void {
-  if (policy && id !== undefined && !AGENT_ID.test(id)) throw invalid(ERRORS.badAgentId(toSafeLine(id)))
-  if (path !== undefined && !path.split('/').every((part) => AGENT_ID.test(part)))
-    throw invalid(ERRORS.badAgentPath(toSafeLine(path)))
+/** Answers are remembered by it, so that it must not be the key of an agent of the pool. */
+function checkId(id: string): void {
+  if (!AGENT_ID.test(id)) throw invalid(ERRORS.badAgentId(toSafeLine(id)))
 }
 
 function invalid({ message, fix }: { readonly message: string; readonly fix: string }): NexusError {

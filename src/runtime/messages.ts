@@ -107,9 +107,13 @@ export const ERRORS = {
     message: `'${id}' cannot be the id of an agent.`,
     fix: 'Use 1 to 64 letters, digits, dots, underscores and hyphens, such as worker-1.',
   }),
-  badAgentPath: (path: string) => ({
-    message: `'${path}' cannot be the path of an agent.`,
-    fix: 'Write the ids of its ancestors and its own id with / between them, such as main/worker-1.',
+  agentEnded: (path: string) => ({
+    message: `The agent ${path} has ended.`,
+    fix: 'Make a new one: an ended agent takes no message and makes no child.',
+  }),
+  unreadableRules: (path: string) => ({
+    message: `The saved permissions of the agent ${path} cannot be read, so it may do nothing.`,
+    fix: 'End the agent, and make it anew.',
   }),
   cancelled: () => ({ message: 'The caller cancelled.' }),
   refreshFailed: () => ({ message: 'The skills could not be found again. Those known before stay.' }),

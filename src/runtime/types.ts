@@ -21,6 +21,7 @@ import type { LoadedInSession } from '../skills/load/index.ts'
 import type { Sandbox } from '../machine/sandbox/index.ts'
 import type { SkillSource, Watcher, WatchOptions } from '../skills/sources/index.ts'
 import type {
+  AgentRecord,
   Answer,
   AnswererKind,
   Answered,
@@ -58,8 +59,8 @@ export interface AgentSpec {
   readonly id?: string | undefined
   /** Absent: the agent's calls belong to no session, and what it loads is forgotten after the call. */
   readonly sessionId?: string | undefined
-  /** Ids of its ancestors and its own with `/` between them, such as `main/worker-1`: answers are remembered by it. Default: its id. */
-  readonly path?: string
+  /** An agent of the pool: id, session, policy and permissions are those of its row. `skills` and `layers` narrow them. */
+  readonly row?: AgentRecord | undefined
   /** Makes another agent than those that the runtime was given. */
   readonly policy?: PolicyRules
   readonly skills?: readonly string[]
@@ -207,6 +208,8 @@ export interface ReloadOptions extends Omit<WatchOptions, 'onChange' | 'onDiagno
  */
 export interface AgentHandle {
   readonly id: string
+  /** Its own for ever: its session, calls and answers refer to it. The id of an agent of the configuration. */
+  readonly key: string
   readonly projectId: string
   /** Where its sessions belong: `scope` of the runtime's parts. */
   readonly scope: string
@@ -270,7 +273,7 @@ export interface Runtime {
   readonly projectId: string
   readonly diagnostics: readonly Diagnostic[]
   readonly facts: TargetFacts
-  /** Opens an agent. Throws INVALID_ARGUMENT for an id that the runtime does not know, without `policy`, and for a path or a new id of another form. */
+  /** Opens an agent. Throws INVALID_ARGUMENT for an id that the runtime does not know, without `policy`, and for a new id of another form; CONFLICT for one that ended; STORE_FAILED for rules that cannot be read. */
   openAgent(spec?: AgentSpec): AgentHandle
   /** Questions to people about calls of all agents. */
   readonly approvals: ApprovalsBroker

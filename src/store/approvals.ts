@@ -5,8 +5,6 @@ export type ApprovalState = 'open' | 'allowed' | 'denied' | 'expired' | 'not run
 export interface NewApproval {
   /** Default: a new id. */
   readonly id?: string
-  /** The agent and its ancestors, such as `main/worker-1`. */
-  readonly agentPath: string
   /** Exactly what would run, as it is shown; secrets already blanked. */
   readonly command: string
   /** The beginning of the command that may be remembered instead of the whole, as it is shown. */
@@ -26,6 +24,9 @@ export interface Approval {
   readonly id: string
   readonly callId: string
   readonly sessionId?: string
+  /** The agent of the call. */
+  readonly agentId: string
+  /** The agent and its ancestors, such as `main/worker-1`. For people: ids are used again. */
   readonly agentPath: string
   readonly tool: string
   readonly command: string
@@ -44,9 +45,10 @@ export interface Approval {
   readonly answeredAt?: number
 }
 
-/** An answer that applies to later calls of the same scope, agent path, tool and skill revision. */
+/** An answer that applies to later calls of the same scope, agent, tool and skill revision. */
 export interface RememberedApproval {
   readonly id: string
+  readonly agentId: string
   readonly agentPath: string
   readonly tool: string
   /** `exact`: the command is `text`. `prefix`: it begins with `text`; whether it matches is decided in `authorize`. */
@@ -61,7 +63,7 @@ export interface RememberedApproval {
 
 /** Chooses the answers that apply to a call. */
 export interface RememberedFilter {
-  readonly agentPath: string
+  readonly agentId: string
   readonly tool: string
   /** Default: empty. */
   readonly scope?: string
@@ -102,7 +104,7 @@ export interface Approvals {
     readonly sessionId?: string
     readonly limit?: number
   }): Promise<readonly Approval[]>
-  /** Oldest first. Only those of the same scope and skill revision apply to a call; a filter names agent path and tool. */
+  /** Oldest first. Only those of the same scope and skill revision apply to a call; a filter names agent and tool. */
   remembered(filter?: RememberedFilter): Promise<readonly RememberedApproval[]>
   /** True when there was one. */
   forget(id: string): Promise<boolean>

@@ -1,4 +1,5 @@
 /** store: durable state behind small interfaces: ledger, sessions, queue, approvals, events, leases; SQLite in `sqlite/`. */
+export type { AgentRecord, Agents, NewAgent } from './agents.ts'
 export type {
   Answer,
   Answered,

@@ -61,7 +61,7 @@ export const MESSAGES = {
   }),
   approvalMissing: ({ callId }: { callId: string }): Message => ({
     message: `Call ${callId} was not recorded: its decision is "ask" and it has no approval.`,
-    fix: 'Pass `approval` with the agent path and the command as it is shown.',
+    fix: 'Pass `approval` with the command as it is shown.',
   }),
   noSuchApproval: ({ id }: { id: string }): Message => ({
     message: `This project has no approval ${id}.`,
@@ -90,6 +90,26 @@ export const MESSAGES = {
   sessionExists: ({ id }: { id: string }): Message => ({
     message: `This project already has a session ${id}.`,
     fix: 'Give every session an id of its own.',
+  }),
+  badAgentId: ({ id }: { id: string }): Message => ({
+    message: `The agent id ${JSON.stringify(id.slice(0, 80))} cannot be used: it needs 1 to 63 letters, digits, dots, underscores and hyphens.`,
+    fix: 'Use an id such as worker-1, or .1 for a temporary agent.',
+  }),
+  agentExists: ({ id }: { id: string }): Message => ({
+    message: `The agent ${id} was not made: a living agent has that id.`,
+    fix: 'Choose another id, or end that agent first.',
+  }),
+  noSuchAgent: ({ key }: { key: string }): Message => ({
+    message: `This project has no agent with the key ${key}.`,
+    fix: 'List the agents for their keys.',
+  }),
+  agentEnded: ({ path }: { path: string }): Message => ({
+    message: `The agent ${path} has ended.`,
+    fix: 'Make a new one: an ended agent takes no message and makes no child.',
+  }),
+  tooDeep: ({ max }: { max: number }): Message => ({
+    message: `The agent was not made: max nesting depth (${max}) exceeded.`,
+    fix: 'Make it as a child of an agent nearer to the root.',
   }),
   noHistory: ({ callId }: { callId: string }): Message => ({
     message: `The answer to the call ${callId} was not written: the call belongs to no session.`,

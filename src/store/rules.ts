@@ -68,6 +68,19 @@ export function sessionOf({ id, sessionId }: Call): string {
   throw storeError('INVALID_ARGUMENT', MESSAGES.noHistory({ callId: id }))
 }
 
+/** The form of an id. Source: contracts §1.6. */
+const AGENT_ID = /^\.?[a-zA-Z0-9][a-zA-Z0-9._-]{0,61}$/
+export const MAX_AGENT_DEPTH = 5
+
+export function checkAgentId(id: string): void {
+  if (!AGENT_ID.test(id)) throw storeError('INVALID_ARGUMENT', MESSAGES.badAgentId({ id }))
+}
+
+/** Whether a reference is the key of an agent of the pool, and not the id of a configured one. */
+export function isAgentKey(reference: string): boolean {
+  return reference.startsWith('@')
+}
+
 /** A call is only ever written into the ledger of its own project. */
 export function checkCall(projectId: string, call: Call): Call {
   checkName('call id', call.id)
@@ -124,9 +137,8 @@ export function checkNewCall(projectId: string, { call, decision, approval, outc
   return 'asked'
 }
 
-function checkApproval({ id, agentPath, ttlMs, waitingTtlMs }: NewApproval): void {
+function checkApproval({ id, ttlMs, waitingTtlMs }: NewApproval): void {
   if (id !== undefined) checkName('approval id', id)
-  checkName('agent path', agentPath)
   checkNumber('ttlMs', ttlMs, 1)
   if (waitingTtlMs !== undefined) checkNumber('waitingTtlMs', waitingTtlMs, 1)
 }

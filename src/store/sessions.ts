@@ -15,6 +15,7 @@ export type LoadedRevision = {
 
 export interface SessionRecord {
   readonly id: string
+  /** The id of an agent of the configuration, or the key of one of the pool. */
   readonly agentId: string
   /** First words of the first task, for lists. */
   readonly title: string

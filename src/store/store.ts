@@ -1,4 +1,5 @@
 import type { Call, CallState, Clock, Decision, LedgerEntry, Outcome } from '../kernel/index.ts'
+import type { Agents } from './agents.ts'
 import type { Approvals, NewApproval } from './approvals.ts'
 import type { BlobReferences } from './blobs.ts'
 import type { Events } from './events.ts'
@@ -9,6 +10,7 @@ import type { Sessions, StoredMessage, Turns } from './sessions.ts'
 export interface Store {
   readonly projectId: string
   readonly leases: Leases
+  readonly agents: Agents
   readonly sessions: Sessions
   readonly turns: Turns
   readonly ledger: Ledger

@@ -11,6 +11,8 @@ import {
   type Permissions,
   type PolicyRules,
   PROFILE_NAMES,
+  readRules,
+  saveRules,
 } from '../../src/authorize/index.ts'
 import type { Decision, PermissionDelta, ToolPermission } from '../../src/kernel/index.ts'
 import { toolCovered } from '../../src/authorize/groups.ts'
@@ -114,11 +116,16 @@ function take(descent: readonly Member[], each: Step): readonly Member[] {
     return [...descent, child]
   }
   // A change of an agent is one within its own ceiling; a restored one is what was saved.
-  const changed =
-    each.type === 'delta'
-      ? { permissions: applyDelta(permissions, each.delta), policy: rules, ceilings: [...ceilings, own] }
-      : { permissions: JSON.parse(JSON.stringify(permissions)) as Permissions, policy: rules, ceilings }
-  return [...descent.slice(0, -1), changed]
+  if (each.type === 'delta')
+    return [
+      ...descent.slice(0, -1),
+      { permissions: applyDelta(permissions, each.delta), policy: rules, ceilings: [...ceilings, own] },
+    ]
+  const saved = saveRules({ permissions, policy: rules, ceilings: [...ceilings, own] })
+  const restored = readRules(JSON.parse(JSON.stringify(saved)) as typeof saved)
+  assert.ok(restored)
+  assert.deepEqual(saveRules(restored).ceiling, saved.ceiling)
+  return [...descent.slice(0, -1), { ...restored, ceilings: restored.ceilings.slice(0, -1) }]
 }
 
 /** What a child gets is at most what its parent has; the parent's own question is not handed on, everything stricter is. */

@@ -130,7 +130,8 @@ test('a remembered answer covers the same command, and no other agent, deny or c
     .openAgent({ layers: [layer('deny')] })
     .call({ tool: 'run_command', arguments: { command: 'make all' } })
   assert.equal((await denied).decision.type, 'deny')
-  for (const spec of [{ path: 'main/child' }, { layers: [layer('allow', { confirmation: true })] }]) {
+  const policy = parsePolicy({ ask: ['run_command'] }).rules
+  for (const spec of [{ id: 'other', policy }, { layers: [layer('allow', { confirmation: true })] }]) {
     const asking = runtime.openAgent(spec).call({ tool: 'run_command', arguments: { command: 'make all' } })
     await runtime.approvals.answer((await question(runtime)).id, { isAllowed: false, by: 'ada' })
     assert.equal((await asking).decision.type, 'deny')

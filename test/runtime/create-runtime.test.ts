@@ -246,16 +246,12 @@ test('arguments that are no object or nested too deeply are answered and recorde
   assert.deepEqual(runs, [])
 })
 
-test('an agent is opened with ids only: as its own name, and as its path for remembered answers', async (t) => {
+test('the id of an agent is none that could be the key of an agent of the pool', async (t) => {
   const runtime = await open(t)
   const policy = parsePolicy({}).rules
-  for (const path of ['main', 'main/worker-1', 'main/worker-1/a.b_c']) runtime.openAgent({ path })
-  for (const path of ['', '/', 'main/', '/main', 'main//a', 'main/../b', 'main/\u001b[2J', 'agent:main', 'a b'])
-    assert.throws(() => runtime.openAgent({ path }), { code: 'INVALID_ARGUMENT', message: /cannot be the path/ }, path)
-  for (const id of ['', 'main/worker-1', 'a b'])
-    assert.throws(
-      () => runtime.openAgent({ id, policy }),
-      { code: 'INVALID_ARGUMENT', message: /cannot be the id/ },
-      id,
-    )
+  for (const id of ['', 'main/worker-1', 'a b', `@${'0'.repeat(32)}`]) {
+    const refused = { code: 'INVALID_ARGUMENT', message: /cannot be the id/ }
+    assert.throws(() => runtime.openAgent({ id, policy }), refused, id)
+    await assert.rejects(open(t, { agents: [{ id, policy }] }), refused, id)
+  }
 })

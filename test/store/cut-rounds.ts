@@ -68,7 +68,7 @@ async function work(
       done.calls.push(id)
     },
     async (id) => {
-      const approval = { id, agentPath: 'main', command: 'ls', ttlMs: TTL_MS, canRemember: true }
+      const approval = { id, command: 'ls', ttlMs: TTL_MS, canRemember: true }
       await store.ledger.record({ call: call(store, id), decision: ASK, approval, lease })
       const { isApplied } = await store.approvals.answer(id, { isAllowed: true, by: 'ann', remember: 'exact' })
       assert.ok(isApplied, `the answer to ${id} was applied twice`)

@@ -61,12 +61,13 @@ export async function inspectMigrated(store: Store): Promise<void> {
   const calls = (await store.ledger.list()).map(({ call: { id }, state }) => `${id} ${state}`)
   assert.deepEqual(calls, ['c-started started', 'c-done done'])
   const [approval] = await store.approvals.list()
+  const kept = { id: 'a1', command: 'make', state: 'allowed', answeredBy: 'ada', agentId: 'main', agentPath: 'main' }
+  assert.partialDeepStrictEqual(approval, kept)
   assert.deepEqual(
-    [approval?.id, approval?.command, approval?.state, approval?.answeredBy],
-    ['a1', 'make', 'allowed', 'ada'],
-  )
-  assert.deepEqual(
-    (await store.approvals.remembered()).map(({ id, text }) => [id, text]),
+    (await store.approvals.remembered({ agentId: 'main', tool: 'echo', scope: '/w' })).map(({ id, text }) => [
+      id,
+      text,
+    ]),
     [['m1', 'make']],
   )
   assert.deepEqual(
@@ -78,5 +79,7 @@ export async function inspectMigrated(store: Store): Promise<void> {
   assert.equal(lease?.owner, 'old')
   const added = await store.turns.enqueue({ sessionId: 's1', message: { role: 'user', content: 'new' }, lease })
   assert.equal((await store.turns.list()).at(-1)?.id, added.id, 'its number is greater than those of before')
+  const agent = await store.agents.create({ parent: 'main', permissions: {}, ceiling: {} })
+  assert.deepEqual([agent.path, (await store.sessions.get(agent.sessionId))?.agentId], ['main/.1', agent.key])
   assert.equal((await store.turns.finish('t-running', lease, { state: 'done' })).state, 'done')
 }

@@ -68,7 +68,7 @@ test('100 open questions that a process waits for make no change in a second', {
       call,
       decision,
       lease,
-      approval: { id, agentPath: 'main', command: 'x', ttlMs: 60_000 },
+      approval: { id, command: 'x', ttlMs: 60_000 },
     })
     waiting.push(broker.ask(id, { call, question: 'Run it?', signal: asking.signal }))
   }
@@ -143,7 +143,7 @@ describe('a Postgres database', { skip }, () => {
         from information_schema.columns where table_schema = 'nexus' and table_name <> 'migrations'`,
       'shared',
     )
-    assert.deepEqual(columns.rows, [{ scoped: '10', tables: '10' }])
+    assert.deepEqual(columns.rows, [{ scoped: '11', tables: '11' }])
     assert.equal((await server.query('select theirs from public.sessions', 'shared')).rows.length, 1)
   })
 

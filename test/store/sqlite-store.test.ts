@@ -18,6 +18,7 @@ before(async () => {
 after(() => rm(directory, { recursive: true }))
 
 const TABLES = [
+  'agents',
   'approvals',
   'blob_references',
   'events',

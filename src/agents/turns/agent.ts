@@ -66,7 +66,7 @@ interface OpenedHistory {
 export function createAgent(options: AgentOptions): Agent {
   const { agent, model, store, clock = systemClock } = options
   const { sessions, turns } = store
-  const { id } = agent
+  const { id, key } = agent
   const sessionId = sessionOf(agent)
   const limits = toLimits(options.limits)
   const instructions = options.instructions ?? DEFAULT_INSTRUCTIONS
@@ -75,7 +75,7 @@ export function createAgent(options: AgentOptions): Agent {
   async function createSession(content: string): Promise<SessionRecord> {
     try {
       const title = agent.redact(toTitle(content))
-      return await sessions.create({ id: sessionId, agentId: id, title, scope: agent.scope })
+      return await sessions.create({ id: sessionId, agentId: key, title, scope: agent.scope })
     } catch (error) {
       const known = await sessions.get(sessionId)
       if (known) return known
@@ -84,7 +84,7 @@ export function createAgent(options: AgentOptions): Agent {
   }
 
   function checkOwner({ agentId }: SessionRecord): void {
-    if (agentId === id) return
+    if (agentId === key) return
     const { message, fix } = AGENTS.otherAgent({ sessionId, owner: agentId, id })
     throw new NexusError('CONFLICT', message, { fix })
   }

@@ -9,6 +9,7 @@ import type { ModelChoice } from './model/open-model.ts'
 export type TurnAgent = Pick<
   AgentHandle,
   | 'id'
+  | 'key'
   | 'sessionId'
   | 'projectId'
   | 'scope'

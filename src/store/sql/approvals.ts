@@ -6,12 +6,16 @@ import { ALL_ROWS, defined, filters, json, optionalJson, optionalNumber, optiona
 import { closeAbandoned, eventOwner, eventWord, expireApprovals } from './reclaim.ts'
 import type { Change, Row, Scope, Statements } from './scope.ts'
 
-const INSERT = `insert into approvals (project_id, id, call_id, session_id, agent_path, tool, command, prefix, scope,
+const INSERT = `insert into approvals (project_id, id, call_id, session_id, agent_id, tool, command, prefix, scope,
     can_remember, skill_digest, created_at, expires_at, waiting_ttl_ms, state)
-  values (:projectId, :id, :callId, :sessionId, :agentPath, :tool, :command, :prefix, :scope,
+  values (:projectId, :id, :callId, :sessionId, :agentId, :tool, :command, :prefix, :scope,
     :canRemember, :skillDigest, :now, :now + :ttlMs, :waitingTtlMs, 'open')`
 
-const GET = 'select * from approvals where project_id = :projectId and id = :id'
+/** Ids and paths are used again: only the agent's own row has its path. */
+const PATH = `coalesce((select path from agents where agents.project_id = :projectId and agents.key = agent_id), agent_id)
+  as agent_path`
+
+const GET = `select *, ${PATH} from approvals where project_id = :projectId and id = :id`
 
 const ANSWER = `update approvals set state = :state, answered_by = :by, answered_kind = :kind, answered_at = :now
   where project_id = :projectId and id = :id and state = 'open'`
@@ -20,9 +24,9 @@ const ANSWER_CALL = `update ledger_entries set state = 'answered'
   where project_id = :projectId and call_id = :callId and state = 'asked' returning agent_id, session_id`
 
 const REMEMBER = `insert into remembered_approvals
-    (project_id, id, agent_path, tool, match, text, scope, skill_digest, created_at, answered_by)
-  select :projectId, :id, :agentPath, :tool, :match, :text, :scope, :skillDigest, :now, :by
-  where not exists (select 1 from remembered_approvals where project_id = :projectId and agent_path = :agentPath
+    (project_id, id, agent_id, tool, match, text, scope, skill_digest, created_at, answered_by)
+  select :projectId, :id, :agentId, :tool, :match, :text, :scope, :skillDigest, :now, :by
+  where not exists (select 1 from remembered_approvals where project_id = :projectId and agent_id = :agentId
     and tool = :tool and match = :match and text = :text and scope = :scope and coalesce(skill_digest, '') = coalesce(:skillDigest, ''))`
 
 const FORGET = 'delete from remembered_approvals where project_id = :projectId and id = :id'
@@ -69,20 +73,20 @@ export function createSqlApprovals(scope: Scope): Approvals {
     async list({ states, sessionId, limit } = {}) {
       const { sql, values } = filters({ state: states, session_id: sessionId })
       const rows = await scope.all(
-        `select * from approvals where project_id = :projectId ${sql} order by seq desc limit :limit`,
+        `select *, ${PATH} from approvals where project_id = :projectId ${sql} order by seq desc limit :limit`,
         { ...values, limit: checkLimit(limit) ?? ALL_ROWS },
       )
       return rows.reverse().map((row) => toApproval(scope, row))
     },
     async remembered(filter) {
       const { sql, values } = filters({
-        agent_path: filter?.agentPath,
+        agent_id: filter?.agentId,
         tool: filter?.tool,
         scope: filter && toJson('scope', filter.scope ?? ''),
         "coalesce(skill_digest, '')": filter && (filter.skillDigest ?? ''),
       })
       const rows = await scope.all(
-        `select * from remembered_approvals where project_id = :projectId ${sql} order by seq`,
+        `select *, ${PATH} from remembered_approvals where project_id = :projectId ${sql} order by seq`,
         values,
       )
       return rows.map((row) => toRemembered(scope, row))
@@ -102,22 +106,13 @@ export async function openApproval(
   tx: Change,
   { call, skill, approval }: { call: Call; skill: LedgerEntry['skill']; approval: NewApproval },
 ): Promise<void> {
-  const {
-    id = newId(),
-    agentPath,
-    command,
-    prefix,
-    scope = '',
-    canRemember = false,
-    ttlMs,
-    waitingTtlMs = WAITING_MS,
-  } = approval
+  const { id = newId(), command, prefix, scope = '', canRemember = false, ttlMs, waitingTtlMs = WAITING_MS } = approval
   const skillDigest = skill?.treeDigest ?? null
   await tx.run(INSERT, {
     id,
     callId: call.id,
     sessionId: call.sessionId ?? null,
-    agentPath,
+    agentId: call.agentId,
     skillDigest,
     ttlMs,
     waitingTtlMs,
@@ -137,10 +132,10 @@ async function rememberAnswer(
   match: RememberedApproval['match'],
   by: string,
 ): Promise<void> {
-  const { agentPath, tool, scope, skillDigest = null } = approval
+  const { agentId, tool, scope, skillDigest = null } = approval
   const id = newId()
   const text = toJson('command', match === 'exact' ? approval.command : approval.prefix)
-  const about = { agentPath, tool, scope: toJson('scope', scope), skillDigest }
+  const about = { agentId, tool, scope: toJson('scope', scope), skillDigest }
   if ((await tx.run(REMEMBER, { ...about, id, match, text, by })) === 0) return
   await tx.event({ type: 'approval.remembered', references: { rememberedId: id, approvalId: approval.id } })
 }
@@ -155,6 +150,7 @@ function toApproval(scope: Scope, row: Row): Approval {
     id: String(row.id),
     callId: String(row.call_id),
     sessionId: optionalText(row.session_id),
+    agentId: String(row.agent_id),
     agentPath: String(row.agent_path),
     tool: String(row.tool),
     command: json<string>(scope, row.command),
@@ -174,6 +170,7 @@ function toApproval(scope: Scope, row: Row): Approval {
 function toRemembered(scope: Scope, row: Row): RememberedApproval {
   return defined<RememberedApproval>({
     id: String(row.id),
+    agentId: String(row.agent_id),
     agentPath: String(row.agent_path),
     tool: String(row.tool),
     match: String(row.match) as RememberedApproval['match'],

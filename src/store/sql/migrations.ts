@@ -196,6 +196,36 @@ export function migrationsOf({ counter, identity, integer, strict, isSqlite }: D
         `alter table approvals add column answered_kind text check (answered_kind in ('person', 'key', 'agent'))`,
       ],
     },
+    {
+      version: 11,
+      name: 'agents of the pool',
+      statements: [
+        `create table agents (
+        seq ${counter},
+        project_id text not null,
+        key text not null,
+        id text not null,
+        parent text,
+        path text not null,
+        depth ${integer} not null,
+        session_id text not null,
+        is_temporary ${integer} not null,
+        permissions text not null,
+        ceiling text not null,
+        settings text not null,
+        epoch ${integer} not null,
+        created_at ${integer} not null,
+        ended_at ${integer},
+        unique (project_id, key),
+        unique (project_id, session_id)
+      )${strict}`,
+        'create unique index agents_living on agents (project_id, id) where ended_at is null',
+        'create index agents_by_parent on agents (project_id, parent, seq)',
+        // Until now the path of every agent that could be opened by its row was its id.
+        'alter table approvals rename column agent_path to agent_id',
+        'alter table remembered_approvals rename column agent_path to agent_id',
+      ],
+    },
   ]
 }
 

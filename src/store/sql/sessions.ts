@@ -57,16 +57,11 @@ export function createSqlSessions(scope: Scope): Sessions {
     return record
   }
   return {
-    async create({ id, agentId, title, scope: started }) {
-      const values = { id: checkName('session id', id), agentId: checkName('agent id', agentId) }
-      return scope.change(async (tx) => {
-        const texts = { title: toJson('title', title), scope: started === undefined ? null : toJson('scope', started) }
-        if ((await tx.run(INSERT, { ...values, ...texts })) === 0)
-          throw storeError('CONFLICT', MESSAGES.sessionExists({ id }))
-        await tx.event({ type: 'session.created', agentId, sessionId: id })
-        return mustGet(tx, id)
-      })
-    },
+    create: (session) =>
+      scope.change(async (tx) => {
+        await insertSession(tx, session)
+        return mustGet(tx, session.id)
+      }),
     get: (id) => get(scope, id),
     async list({ limit, scope: started } = {}) {
       const { sql, values } = filters({ scope: started === undefined ? undefined : toJson('scope', started) })
@@ -102,6 +97,18 @@ export function createSqlSessions(scope: Scope): Sessions {
       })
     },
   }
+}
+
+/** Makes a session in the transaction of another change. */
+export async function insertSession(
+  tx: Change,
+  { id, agentId, title, scope }: Parameters<Sessions['create']>[0],
+): Promise<void> {
+  const values = { id: checkName('session id', id), agentId: checkName('agent id', agentId) }
+  const texts = { title: toJson('title', title), scope: scope === undefined ? null : toJson('scope', scope) }
+  if ((await tx.run(INSERT, { ...values, ...texts })) === 0)
+    throw storeError('CONFLICT', MESSAGES.sessionExists({ id }))
+  await tx.event({ type: 'session.created', agentId, sessionId: id })
 }
 
 /** Adds messages to the history of a session in the transaction of another change that has checked the lease. */

@@ -1,4 +1,5 @@
 import type { Store } from '../store.ts'
+import { createSqlAgents } from './agents.ts'
 import { createSqlApprovals } from './approvals.ts'
 import { createSqlBlobReferences } from './blobs.ts'
 import { createSqlEvents } from './events.ts'
@@ -15,6 +16,7 @@ export function createSqlStore(connection: Connection, projectId: string): Store
   return {
     projectId,
     leases: createSqlLeases(scope),
+    agents: createSqlAgents(scope),
     sessions: createSqlSessions(scope),
     turns: createSqlTurns(scope),
     ledger: createSqlLedger(scope),

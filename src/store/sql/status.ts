@@ -11,6 +11,7 @@ const TABLES = [
   'events',
   'leases',
   'blob_references',
+  'agents',
 ]
 
 /** The part of a status that both databases read alike. */

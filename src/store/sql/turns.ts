@@ -11,7 +11,7 @@ import {
   toJson,
 } from '../rules.ts'
 import type { Lease } from '../leases.ts'
-import type { StoredMessage, TurnRecord, Turns } from '../sessions.ts'
+import type { StoredMessage, TurnRecord, Turns, TurnUse } from '../sessions.ts'
 import { ALL_ROWS, defined, filters, json, optionalJson, optionalNumber, optionalText } from './columns.ts'
 import { assertOwned, fencing, OWNED } from './leases.ts'
 import type { Change, Row, Scope, Statements } from './scope.ts'
@@ -38,7 +38,8 @@ const INSERT = `insert into turns
     (project_id, id, session_id, request_id, message, state, queued_fence, cancel_requested, created_at)
   select :projectId, :id, :sessionId, :requestId, :message, 'queued', :fence, 0, :now where ${OWNED}`
 
-const SESSION = 'select id from sessions where project_id = :projectId and id = :sessionId'
+const SESSION = `select (select path from agents where agents.project_id = :projectId and agents.session_id = sessions.id
+    and agents.ended_at is not null) as ended from sessions where project_id = :projectId and id = :sessionId`
 
 const UNDER_WAY = `select id, state from turns
   where project_id = :projectId and session_id = :sessionId and state in ('running', 'waiting')`
@@ -79,11 +80,7 @@ export function createSqlTurns(scope: Scope): Turns {
     const row = await statements.get(GET, { id })
     return row && toTurn(scope, row)
   }
-  const mustGet = async (statements: Statements, id: string): Promise<TurnRecord> => {
-    const turn = await get(statements, id)
-    if (!turn) throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchTurn({ id }))
-    return turn
-  }
+  const mustGet = (statements: Statements, id: string): Promise<TurnRecord> => mustGetTurn(scope, statements, id)
   const takeOver = async (tx: Change, id: string, lease: Lease): Promise<TurnRecord> => {
     if ((await tx.run(TAKE_OVER, { ...fencing(lease), id })) === 0) await assertOwned(tx, lease)
     await tx.run(TAKE_OVER_CALLS, { id, fence: lease.fence })
@@ -100,8 +97,9 @@ export function createSqlTurns(scope: Scope): Turns {
           if (known?.message === text) return toTurn(scope, known)
           if (known) throw storeError('CONFLICT', MESSAGES.requestExists({ requestId, sessionId }))
         }
-        if (!(await tx.get(SESSION, { sessionId })))
-          throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchSession({ id: sessionId }))
+        const session = await tx.get(SESSION, { sessionId })
+        if (!session) throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchSession({ id: sessionId }))
+        if (session.ended !== null) throw storeError('CONFLICT', MESSAGES.agentEnded({ path: String(session.ended) }))
         if (Number((await tx.get(WAITING, { sessionId }))?.waiting) >= limit)
           throw storeError('CONFLICT', MESSAGES.queueFull({ sessionId, limit }))
         const id = newId()
@@ -157,18 +155,7 @@ export function createSqlTurns(scope: Scope): Turns {
         return changed(tx, turn)
       })
     },
-    async cancel(id) {
-      return scope.change(async (tx) => {
-        if ((await tx.run(END_QUEUED, { id, state: 'cancelled' })) > 0) return changed(tx, await mustGet(tx, id))
-        if ((await tx.run(CANCEL_WAITING, { id })) > 0) {
-          await closeCallsOfTurn(tx, id)
-          return changed(tx, await mustGet(tx, id))
-        }
-        const requested = await tx.run(REQUEST_CANCEL, { id })
-        const turn = await mustGet(tx, id)
-        return requested === 0 ? turn : changed(tx, turn, 'cancel-requested')
-      })
-    },
+    cancel: (id) => scope.change((tx) => cancelTurn(scope, tx, id)),
     async drop(id) {
       return scope.change(async (tx) => {
         const dropped = await tx.run(END_QUEUED, { id, state: 'dropped' })
@@ -188,9 +175,40 @@ export function createSqlTurns(scope: Scope): Turns {
   }
 }
 
+async function mustGetTurn(scope: Scope, statements: Statements, id: string): Promise<TurnRecord> {
+  const row = await statements.get(GET, { id })
+  if (!row) throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchTurn({ id }))
+  return toTurn(scope, row)
+}
+
+/** See `Turns.cancel`; in the transaction of another change. */
+export async function cancelTurn(scope: Scope, tx: Change, id: string): Promise<TurnRecord> {
+  const isQueued = (await tx.run(END_QUEUED, { id, state: 'cancelled' })) > 0
+  const isWaiting = !isQueued && (await tx.run(CANCEL_WAITING, { id })) > 0
+  if (isWaiting) await closeCallsOfTurn(tx, id)
+  const isAsked = (await tx.run(REQUEST_CANCEL, { id })) > 0
+  const turn = await mustGetTurn(scope, tx, id)
+  if (isAsked) return changed(tx, turn, 'cancel-requested')
+  return isQueued || isWaiting ? changed(tx, turn) : turn
+}
+
 async function changed(tx: Change, turn: TurnRecord, word: string = turn.state): Promise<TurnRecord> {
   await tx.event({ type: `turn.${word}`, sessionId: turn.sessionId, references: { turnId: turn.id } })
   return turn
+}
+
+/** The sums over several turns. */
+export const USE = ['steps', 'input_tokens', 'output_tokens', 'total_tokens']
+  .map((column) => `coalesce(sum(${column}), 0) as ${column}`)
+  .join(', ')
+
+export function toUse(row: Row = {}): TurnUse {
+  return {
+    steps: Number(row.steps),
+    inputTokens: Number(row.input_tokens),
+    outputTokens: Number(row.output_tokens),
+    totalTokens: Number(row.total_tokens),
+  }
 }
 
 function toTurn(scope: Scope, row: Row): TurnRecord {
@@ -206,12 +224,7 @@ function toTurn(scope: Scope, row: Row): TurnRecord {
     startedAt: optionalNumber(row.started_at),
     endedAt: optionalNumber(row.ended_at),
     result: optionalJson<NonNullable<TurnRecord['result']>>(scope, row.result),
-    use: {
-      steps: Number(row.steps),
-      inputTokens: Number(row.input_tokens),
-      outputTokens: Number(row.output_tokens),
-      totalTokens: Number(row.total_tokens),
-    },
+    use: toUse(row),
     hiddenCalls: json<string[]>(scope, row.hidden_calls),
   })
 }

@@ -6,7 +6,6 @@ import { acquire, type Advance, ALLOW, ASK, call, DENY, hasCode, type Open, TTL_
 
 const ASKED: NewApproval = {
   id: 'a1',
-  agentPath: 'main/worker',
   command: 'git push \u0000',
   prefix: 'git',
   scope: '/work',
@@ -36,7 +35,8 @@ export function approvalTests(open: Open, clock: Advance): void {
     assert.deepEqual(rest, {
       id: 'a1',
       callId: 'c1',
-      agentPath: 'main/worker',
+      agentId: 'main',
+      agentPath: 'main',
       tool: 'echo',
       command: 'git push \u0000',
       prefix: 'git',
@@ -124,7 +124,7 @@ export function approvalTests(open: Open, clock: Advance): void {
     assert.deepEqual([answered.isApplied, answered.approval.state], [false, 'not run'])
   })
 
-  it('remembers an allowed answer for agent path, tool, command and skill revision', async () => {
+  it('remembers an allowed answer for agent, tool, command and skill revision', async () => {
     const store = await open()
     await ask(store)
     await store.approvals.answer('a1', { ...YES, remember: 'exact' })
@@ -133,7 +133,7 @@ export function approvalTests(open: Open, clock: Advance): void {
     await store.approvals.answer('a2', { ...YES, remember: 'prefix' })
     await ask(store, 'c3', { ...later, id: 'a3' })
     await store.approvals.answer('a3', { ...YES, remember: 'prefix' })
-    const about = { agentPath: 'main/worker', tool: 'echo', scope: '/work', skillDigest: 'sha256:00' }
+    const about = { agentId: 'main', tool: 'echo', scope: '/work', skillDigest: 'sha256:00' }
     const found = await store.approvals.remembered(about)
     assert.deepEqual(
       found.map(({ match, text, scope, answeredBy }) => [match, text, scope, answeredBy]),
@@ -143,14 +143,14 @@ export function approvalTests(open: Open, clock: Advance): void {
       ],
     )
     for (const other of [
-      { agentPath: 'main' },
+      { agentId: 'other' },
       { tool: 'run' },
       { scope: '/other' },
       { scope: '' },
       { skillDigest: 'sha256:01' },
     ])
       assert.deepEqual(await store.approvals.remembered({ ...about, ...other }), [])
-    assert.deepEqual(await store.approvals.remembered({ agentPath: 'main/worker', tool: 'echo', scope: '/work' }), [])
+    assert.deepEqual(await store.approvals.remembered({ agentId: 'main', tool: 'echo', scope: '/work' }), [])
     assert.equal(await store.approvals.forget(found[0]?.id ?? ''), true)
     assert.equal(await store.approvals.forget(found[0]?.id ?? ''), false)
     assert.equal((await store.approvals.remembered()).length, 1)
@@ -158,7 +158,7 @@ export function approvalTests(open: Open, clock: Advance): void {
 
   it('remembers an answer once for each scope', async () => {
     const store = await open()
-    const about = { agentPath: 'main/worker', tool: 'echo', skillDigest: 'sha256:00' }
+    const about = { agentId: 'main', tool: 'echo', skillDigest: 'sha256:00' }
     for (const [id, scope] of [
       ['1', '/one'],
       ['2', '/two'],

@@ -2,6 +2,7 @@ import { after, before, describe } from 'node:test'
 import type { Clock } from '../../kernel/index.ts'
 import type { Store } from '../../store/index.ts'
 import { createFakeClock } from '../fake-clock.ts'
+import { agentTests } from './agents.ts'
 import { approvalTests } from './approvals.ts'
 import { blobTests } from './blobs.ts'
 import { eventTests } from './events.ts'
@@ -28,6 +29,7 @@ export function storeContract(name: string, make: MakeStore): void {
     before(() => clock.advance(1))
     after(() => Promise.all(opened.map((store) => store.close())))
     ledgerTests(open, clock)
+    agentTests(open, clock)
     sessionTests(open, clock)
     leaseTests(open, clock)
     turnTests(open, clock)

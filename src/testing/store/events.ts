@@ -4,7 +4,7 @@ import { succeeded } from '../../kernel/index.ts'
 import { sessionLease, type StoredEvent } from '../../store/index.ts'
 import { acquire, type Advance, ALLOW, ASK, call, hasCode, type Open, openSession } from './rig.ts'
 
-const APPROVAL = { id: 'a1', agentPath: 'main', command: 'ls', canRemember: true, ttlMs: 60_000 }
+const APPROVAL = { id: 'a1', command: 'ls', canRemember: true, ttlMs: 60_000 }
 const words = (events: readonly StoredEvent[]) => events.map(({ type }) => type)
 
 export function eventTests(open: Open, clock: Advance): void {

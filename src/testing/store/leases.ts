@@ -4,7 +4,7 @@ import { succeeded } from '../../kernel/index.ts'
 import { type Lease, sessionLease } from '../../store/index.ts'
 import { acquire, type Advance, ALLOW, ASK, call, hasCode, type Open, openSession, TTL_MS } from './rig.ts'
 
-const APPROVAL = { agentPath: 'main', command: 'ls', ttlMs: 60_000 }
+const APPROVAL = { command: 'ls', ttlMs: 60_000 }
 
 export function leaseTests(open: Open, clock: Advance): void {
   it('gives a lease to one owner until it is released or its time is over', async () => {

@@ -6,7 +6,7 @@ import { failed, succeeded } from '../../kernel/index.ts'
 
 const NO_USE = { steps: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0 }
 const TOKENS = { inputTokens: 5, outputTokens: 2, totalTokens: 7 }
-const APPROVAL = { agentPath: 'main', command: 'make', ttlMs: TTL_MS * 10, waitingTtlMs: TTL_MS * 50 }
+const APPROVAL = { command: 'make', ttlMs: TTL_MS * 10, waitingTtlMs: TTL_MS * 50 }
 
 const idAndState = (turns: readonly TurnRecord[]) => turns.map(({ id, state }) => `${id} ${state}`)
 
