@@ -3,7 +3,7 @@ export { containsDomain, hostOf } from './address.ts'
 export type { Call, CallLimits, CallState, Decision, LedgerEntry, Ruling, ShadowDecision } from './call.ts'
 export { commandFix, commandLine, type ProposedCommand, shellFix } from './commands.ts'
 export { type Clock, DEFAULT_PROJECT, newId, systemClock } from './clock.ts'
-export { compareUtf8 } from './compare-utf8.ts'
+export { compareUtf8, utf8Text } from './compare-utf8.ts'
 export { createSha256, sha256 } from './digest.ts'
 export {
   CODES,

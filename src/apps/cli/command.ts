@@ -57,19 +57,26 @@ export interface Invocation {
 }
 
 /** A command as the table lists it; its code is loaded only when it runs. */
-export interface Command {
-  /** The words after `nexus`, such as `skills list`. */
-  readonly name: string
+export interface Row {
   readonly summary: string
   /** Arguments as shown in help, such as `<name> [-- command…]`. */
   readonly usage?: string
   readonly choices?: readonly string[]
   readonly names?: Names
   readonly options?: Readonly<Record<string, OptionSpec>>
-  readonly examples: readonly string[]
+  /** Default: the command alone. */
+  readonly examples?: readonly string[]
   /** It serves until a signal ends it. */
   readonly isService?: boolean
   readonly load: () => Promise<(invocation: Invocation) => Answer | Promise<Answer>>
+}
+
+/** By the words after `nexus`, such as `skills list`. */
+export type Rows = Readonly<Record<string, Row>>
+
+export interface Command extends Row {
+  readonly name: string
+  readonly examples: readonly string[]
 }
 
 /** The result of a command: `main` prints `data` with --json, else it calls `show`. The exit code is `exit`. */

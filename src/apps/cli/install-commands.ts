@@ -1,5 +1,5 @@
-import { CHOICES, type Command } from './command.ts'
-import { flag, JSON_OPTION, option, WHERE } from './options.ts'
+import { CHOICES, type Row, type Rows } from './command.ts'
+import { flag, option, WHERE } from './options.ts'
 
 const SCOPE = {
   scope: option('SCOPE', 'workspace (default in a project): its skills/; user: ~/.nexus/skills', {
@@ -17,7 +17,7 @@ const CONSENT = {
   'dry-run': flag('show the plan, change nothing'),
 }
 
-const INSTALL: Omit<Command, 'name' | 'summary'> = {
+const INSTALL: Omit<Row, 'summary'> = {
   usage: '<source>',
   options: {
     skill: option('NAMES', 'install these, such as pdf,docx', { multiple: true }),
@@ -25,7 +25,6 @@ const INSTALL: Omit<Command, 'name' | 'summary'> = {
     list: flag('only show what the source has'),
     ...SCOPE,
     ...CONSENT,
-    ...JSON_OPTION,
   },
   examples: [
     'nexus skills install anthropics/skills --skill pdf',
@@ -36,70 +35,61 @@ const INSTALL: Omit<Command, 'name' | 'summary'> = {
 }
 
 /** The commands that get, change and check installed skills, in the order of `nexus --help`. */
-export const INSTALL_COMMANDS: readonly Command[] = [
-  { name: 'skills install', summary: 'get skills from a git host, an archive or a folder', ...INSTALL },
-  { name: 'skills add', summary: 'the same as skills install', ...INSTALL },
-  {
-    name: 'skills update',
+export const INSTALL_COMMANDS: Rows = {
+  'skills install': { summary: 'get skills from a git host, an archive or a folder', ...INSTALL },
+  'skills add': { summary: 'the same as skills install', ...INSTALL },
+  'skills update': {
     summary: 'replace installed skills by their newest revisions, after showing what changes',
     usage: '[name…]',
-    options: { all: flag('every skill of the lock'), ...SCOPE, ...CONSENT, ...JSON_OPTION },
+    options: { all: flag('every skill of the lock'), ...SCOPE, ...CONSENT },
     examples: ['nexus skills update pdf', 'nexus skills update --all --dry-run'],
     load: async () => (await import('./commands/skills/update.ts')).updateSkills,
   },
-  {
-    name: 'skills outdated',
+  'skills outdated': {
     summary: 'which installed skills have a newer revision; exit code 1 when one has',
     usage: '[name…]',
-    options: { ...SCOPE, ...JSON_OPTION },
-    examples: ['nexus skills outdated'],
+    options: { ...SCOPE },
     load: async () => (await import('./commands/skills/update.ts')).outdatedSkills,
   },
-  {
-    name: 'skills ci',
+  'skills ci': {
     summary: 'restore exactly the copies of the lock, from this machine where it has them',
-    options: { ...SCOPE, ...CONSENT, ...JSON_OPTION },
+    options: { ...SCOPE, ...CONSENT },
     examples: ['nexus skills ci --yes'],
     load: async () => (await import('./commands/skills/ci.ts')).restoreSkills,
   },
-  {
-    name: 'skills verify',
+  'skills verify': {
     summary: 'compare the installed files with the lock',
     usage: '[name…]',
-    options: { ...SCOPE, ...JSON_OPTION },
+    options: { ...SCOPE },
     examples: ['nexus skills verify', 'nexus skills verify pdf --json'],
     load: async () => (await import('./commands/skills/installed.ts')).verifySkills,
   },
-  {
-    name: 'skills remove',
+  'skills remove': {
     summary: 'remove installed skills and their entries in the lock',
     usage: '<name…>',
-    options: { ...SCOPE, overwrite: CONSENT.overwrite, ...JSON_OPTION },
+    options: { ...SCOPE, overwrite: CONSENT.overwrite },
     examples: ['nexus skills remove pdf'],
     load: async () => (await import('./commands/skills/installed.ts')).removeInstalled,
   },
-  {
-    name: 'skills rollback',
+  'skills rollback': {
     summary: 'put the revision of a skill back that was there before the last update',
     usage: '<name>',
-    options: { ...SCOPE, overwrite: CONSENT.overwrite, ...JSON_OPTION },
+    options: { ...SCOPE, overwrite: CONSENT.overwrite },
     examples: ['nexus skills rollback pdf'],
     load: async () => (await import('./commands/skills/installed.ts')).rollBackSkill,
   },
-  {
-    name: 'skills pin',
+  'skills pin': {
     summary: 'keep a skill at its revision: update passes it over',
     usage: '<name>',
-    options: { ...SCOPE, ...JSON_OPTION },
+    options: { ...SCOPE },
     examples: ['nexus skills pin pdf'],
     load: async () => (await import('./commands/skills/installed.ts')).pinSkill,
   },
-  {
-    name: 'skills unpin',
+  'skills unpin': {
     summary: 'let a skill be updated again',
     usage: '<name>',
-    options: { ...SCOPE, ...JSON_OPTION },
+    options: { ...SCOPE },
     examples: ['nexus skills unpin pdf'],
     load: async () => (await import('./commands/skills/installed.ts')).unpinSkill,
   },
-]
+}

@@ -1,5 +1,5 @@
-import { CHOICES, type Command } from './command.ts'
-import { flag, JSON_OPTION, option, SANDBOX, WHERE } from './options.ts'
+import { CHOICES, type Rows } from './command.ts'
+import { flag, option, SANDBOX, WHERE } from './options.ts'
 
 const NAME = {
   name: option('NAME', 'the name of the entry (default nexus)'),
@@ -12,13 +12,11 @@ const SCOPE = {
   ...NAME,
   force: flag('also replace or remove an entry that does not start Nexus'),
   'dry-run': flag('show what would change, and write nothing'),
-  ...JSON_OPTION,
 }
 
 /** The commands for clients of the Model Context Protocol: the server, and the entries of clients that start it. */
-export const MCP_COMMANDS: readonly Command[] = [
-  {
-    name: 'mcp',
+export const MCP_COMMANDS: Rows = {
+  mcp: {
     isService: true,
     summary: 'serve the tools and skills of an agent to an MCP client, which starts this command',
     options: {
@@ -35,8 +33,7 @@ export const MCP_COMMANDS: readonly Command[] = [
     examples: ['nexus mcp', 'nexus mcp --http --port 8766', 'nexus mcp --workspace ~/project --agent reviewer'],
     load: async () => (await import('./commands/mcp.ts')).serveMcp,
   },
-  {
-    name: 'mcp install',
+  'mcp install': {
     summary: 'add Nexus to the MCP servers of a client: claude-code, cursor, vscode, codex …',
     usage: '<client>',
     choices: CHOICES.client,
@@ -48,8 +45,7 @@ export const MCP_COMMANDS: readonly Command[] = [
     examples: ['nexus mcp install claude-code', 'nexus mcp install cursor --scope project --dry-run'],
     load: async () => (await import('./commands/mcp-clients.ts')).installInClient,
   },
-  {
-    name: 'mcp uninstall',
+  'mcp uninstall': {
     summary: 'remove Nexus from the MCP servers of a client',
     usage: '<client>',
     choices: CHOICES.client,
@@ -57,13 +53,12 @@ export const MCP_COMMANDS: readonly Command[] = [
     examples: ['nexus mcp uninstall claude-code'],
     load: async () => (await import('./commands/mcp-clients.ts')).uninstallFromClient,
   },
-  {
-    name: 'mcp check',
+  'mcp check': {
     summary: 'start Nexus as each client would, and name what is wrong where it gets no answer',
     usage: '[client]',
     choices: CHOICES.client,
-    options: { ...NAME, ...JSON_OPTION },
+    options: { ...NAME },
     examples: ['nexus mcp check', 'nexus mcp check claude-code'],
     load: async () => (await import('./commands/mcp-clients.ts')).checkClients,
   },
-]
+}

@@ -11,6 +11,7 @@ export function option(value: string, help: string, more: Partial<OptionSpec> = 
   return { type: 'string', value, help, ...more }
 }
 
+/** For every command with an answer. */
 export const JSON_OPTION = {
   json: flag('print one JSON document on stdout'),
 }

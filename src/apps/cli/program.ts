@@ -1,5 +1,6 @@
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
+import { realPath } from '../../config/index.ts'
 
 export interface Start {
   /** The script that Node runs. */
@@ -26,13 +27,4 @@ function foundByNpx(directory: string, own: string): boolean {
   if (existsSync(join(directory, 'package.json'))) return own === join(realPath(directory), 'dist/cli/bin.cjs')
   const above = dirname(directory)
   return above !== directory && foundByNpx(above, own)
-}
-
-function realPath(path: string): string {
-  try {
-    return realpathSync.native(path)
-  } catch {
-    // Not there: it leads to no program.
-    return path
-  }
 }

@@ -1,46 +1,39 @@
 /** session-commands: the rows of the table for sessions, for questions about calls, and for the store of both. */
-import { CHOICES, type Command } from './command.ts'
-import { ANSWERS, flag, JSON_OPTION, MODEL, option, SANDBOX, WHERE } from './options.ts'
+import { CHOICES, type Rows } from './command.ts'
+import { ANSWERS, flag, MODEL, option, SANDBOX, WHERE } from './options.ts'
 
-export const SESSION_COMMANDS: readonly Command[] = [
-  {
-    name: 'sessions list',
+export const SESSION_COMMANDS: Rows = {
+  'sessions list': {
     summary: 'earlier sessions of this workspace',
-    options: { all: flag('list the sessions of all workspaces'), ...JSON_OPTION },
+    options: { all: flag('list the sessions of all workspaces') },
     examples: ['nexus sessions list', 'nexus sessions list --all'],
     load: async () => (await import('./commands/sessions.ts')).listSessions,
   },
-  {
-    name: 'sessions show',
+  'sessions show': {
     summary: 'what was said and done in a session',
     usage: '<id>',
     names: 'sessions',
     options: {
       output: option('ID', 'print the whole of an output that was cut for the model'),
-      ...JSON_OPTION,
     },
     examples: ['nexus sessions show 0196f3', 'nexus sessions show --output 0196f3 > all.txt'],
     load: async () => (await import('./commands/sessions.ts')).showSession,
   },
-  {
-    name: 'sessions resume',
+  'sessions resume': {
     summary: 'go on with a turn whose process ended while a person was asked, or run a message that it left',
     usage: '<session or turn>',
     names: 'sessions',
-    options: { ...MODEL, ...WHERE, ...SANDBOX, ...ANSWERS, ...JSON_OPTION },
+    options: { ...MODEL, ...WHERE, ...SANDBOX, ...ANSWERS },
     examples: ['nexus sessions resume 0196f3'],
     load: async () => (await import('./commands/run.ts')).resumeSession,
   },
-  {
-    name: 'sessions cancel',
+  'sessions cancel': {
     summary: 'cancel a message that waits, or stop the turn that runs',
     usage: '<turn>',
-    options: JSON_OPTION,
     examples: ['nexus sessions cancel 0196f3'],
     load: async () => (await import('./commands/sessions.ts')).cancelTurn,
   },
-  {
-    name: 'calls',
+  calls: {
     summary: 'the newest calls of all workspaces, also those without a session: MCP clients, nexus skills run',
     options: {
       origin: option('ORIGIN', 'only calls that came from the model, mcp, cli (nexus skills run), library or rpc', {
@@ -48,71 +41,55 @@ export const SESSION_COMMANDS: readonly Command[] = [
       }),
       agent: { ...WHERE.agent, help: 'only calls of this agent' },
       limit: option('N', 'how many at most (default 20)'),
-      ...JSON_OPTION,
     },
     examples: ['nexus calls', 'nexus calls --origin mcp --limit 50'],
     load: async () => (await import('./commands/sessions.ts')).listCalls,
   },
-  {
-    name: 'changes list',
+  'changes list': {
     summary: 'what commands changed in this workspace, and what Nexus holds',
-    options: { ...JSON_OPTION },
-    examples: ['nexus changes list'],
     load: async () => (await import('./commands/changes.ts')).listChanges,
   },
-  {
-    name: 'changes show',
+  'changes show': {
     summary: 'the files of a change set, the newest by default',
     usage: '[id]',
-    options: { diff: { type: 'boolean', help: 'show the changed lines' }, ...JSON_OPTION },
+    options: { diff: { type: 'boolean', help: 'show the changed lines' } },
     examples: ['nexus changes show', 'nexus changes show 3f2a --diff'],
     load: async () => (await import('./commands/changes.ts')).showChanges,
   },
-  {
-    name: 'changes keep',
+  'changes keep': {
     summary: 'bring held changes into the workspace',
     usage: '[id] [path…]',
     options: {
       yes: { type: 'boolean', help: 'do not ask' },
       force: { type: 'boolean', help: 'also where a file changed since' },
-      ...JSON_OPTION,
     },
     examples: ['nexus changes keep 3f2a', 'nexus changes keep 3f2a .envrc --yes'],
     load: async () => (await import('./commands/changes.ts')).keepChanges,
   },
-  {
-    name: 'changes drop',
+  'changes drop': {
     summary: 'give up held changes',
     usage: '[id] [path…]',
-    options: { ...JSON_OPTION },
     examples: ['nexus changes drop 3f2a'],
     load: async () => (await import('./commands/changes.ts')).dropChanges,
   },
-  {
-    name: 'changes undo',
+  'changes undo': {
     summary: 'restore what a command replaced or removed',
     usage: '[id] [path…]',
-    options: { force: { type: 'boolean', help: 'also where a file changed since' }, ...JSON_OPTION },
+    options: { force: { type: 'boolean', help: 'also where a file changed since' } },
     examples: ['nexus changes undo', 'nexus changes undo 3f2a src/a.ts --force'],
     load: async () => (await import('./commands/changes.ts')).undoChanges,
   },
-  {
-    name: 'changes forget',
+  'changes forget': {
     summary: 'remove a change set with the bytes it keeps',
     usage: '[id]',
-    options: { ...JSON_OPTION },
     examples: ['nexus changes forget 3f2a'],
     load: async () => (await import('./commands/changes.ts')).forgetChanges,
   },
-  {
-    name: 'approvals list',
+  'approvals list': {
     summary: 'calls that wait for an answer, and answers that are remembered',
-    options: JSON_OPTION,
-    examples: ['nexus approvals list'],
     load: async () => (await import('./commands/approvals.ts')).listApprovals,
   },
-  {
-    name: 'approvals answer',
+  'approvals answer': {
     summary: 'allow or deny a call of another process',
     usage: '<id>',
     options: {
@@ -123,31 +100,22 @@ export const SESSION_COMMANDS: readonly Command[] = [
         'with --allow: do not ask again for this command (exact), or for the beginning shown (prefix)',
         { choices: CHOICES.remember },
       ),
-      ...JSON_OPTION,
     },
     examples: ['nexus approvals answer 0196f3 --allow', 'nexus approvals answer 0196f3 --allow --remember exact'],
     load: async () => (await import('./commands/approvals.ts')).answerApproval,
   },
-  {
-    name: 'approvals forget',
+  'approvals forget': {
     summary: 'end a remembered answer',
     usage: '<id>',
-    options: JSON_OPTION,
     examples: ['nexus approvals forget 0196f3'],
     load: async () => (await import('./commands/approvals.ts')).forgetApproval,
   },
-  {
-    name: 'db status',
+  'db status': {
     summary: 'which database keeps sessions and calls, its schema and size, or why it cannot be used',
-    options: JSON_OPTION,
-    examples: ['nexus db status'],
     load: async () => (await import('./commands/db.ts')).dbStatus,
   },
-  {
-    name: 'db migrate',
+  'db migrate': {
     summary: 'bring the schema of the database up to date',
-    options: JSON_OPTION,
-    examples: ['nexus db migrate'],
     load: async () => (await import('./commands/db.ts')).dbMigrate,
   },
-]
+}

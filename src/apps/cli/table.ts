@@ -1,14 +1,13 @@
-import { CHOICES, type Command } from './command.ts'
+import { CHOICES, type Command, type Rows } from './command.ts'
 import { ANSWERS, flag, JSON_OPTION, MODEL, option, SANDBOX, WHERE } from './options.ts'
 import { SESSION_COMMANDS } from './session-commands.ts'
 import { SETTINGS_COMMANDS } from './settings-commands.ts'
 import { INSTALL_COMMANDS } from './install-commands.ts'
 import { MCP_COMMANDS } from './mcp-commands.ts'
 
-/** Every command, in the order of `nexus --help`. */
-export const COMMANDS: readonly Command[] = [
-  {
-    name: 'demo',
+/** In the order of `nexus --help`. */
+const ROWS: Rows = {
+  demo: {
     summary: 'show a whole agent turn: find a skill, load it, run its script in the sandbox',
     options: {
       ...MODEL,
@@ -18,13 +17,11 @@ export const COMMANDS: readonly Command[] = [
       },
       ...SANDBOX,
       keep: option('DIR', 'use this empty directory as workspace'),
-      ...JSON_OPTION,
     },
     examples: ['nexus demo', 'nexus demo --model anthropic/claude-sonnet-4-5'],
     load: async () => (await import('./commands/demo.ts')).runDemo,
   },
-  {
-    name: 'run',
+  run: {
     summary: 'do a task with a model and your skills; - reads the task from standard input',
     usage: '"<task>"|-',
     options: {
@@ -34,7 +31,6 @@ export const COMMANDS: readonly Command[] = [
       session: option('ID', 'continue an earlier session; the beginning of its id is enough', { names: 'sessions' }),
       continue: flag('continue the newest session of this workspace; without a task, go on from its answers'),
       ...ANSWERS,
-      ...JSON_OPTION,
     },
     examples: [
       'nexus run "Chart data/sales.csv by region"',
@@ -43,48 +39,41 @@ export const COMMANDS: readonly Command[] = [
     ],
     load: async () => (await import('./commands/run.ts')).runTask,
   },
-  {
-    name: 'skills list',
+  'skills list': {
     summary: 'the skills that an agent would see; with --all also the others, with reasons',
     options: {
       ...WHERE,
       all: flag('also those that are held, shadowed or invalid', { short: 'a' }),
-      ...JSON_OPTION,
     },
     examples: ['nexus skills list', 'nexus skills list --all', "nexus skills list --json | jq '.data.skills[].name'"],
     load: async () => (await import('./commands/skills/list.ts')).listSkills,
   },
-  {
-    name: 'skills show',
+  'skills show': {
     summary: 'one skill: its description, needs and findings',
     usage: '<name>',
     names: 'skills',
     options: {
       ...WHERE,
       content: flag('print the instructions as the model would get them'),
-      ...JSON_OPTION,
     },
     examples: ['nexus skills show csv-report', 'nexus skills show bundled/csv-report --content'],
     load: async () => (await import('./commands/skills/show.ts')).showSkill,
   },
-  {
-    name: 'skills check',
+  'skills check': {
     summary: 'every reason why skills are ready, held, shadowed or invalid',
     usage: '[name]',
     names: 'skills',
-    options: { ...WHERE, ...JSON_OPTION },
+    options: { ...WHERE },
     examples: ['nexus skills check', 'nexus skills check github'],
     load: async () => (await import('./commands/skills/check.ts')).checkSkills,
   },
-  {
-    name: 'skills why',
+  'skills why': {
     summary: 'why a skill is, or is not, offered to the model, and how to fix it',
     usage: '<name>',
     names: 'skills',
     options: {
       ...WHERE,
       session: option('ID', 'compare with the prompt of this session', { names: 'sessions' }),
-      ...JSON_OPTION,
     },
     examples: [
       'nexus skills why github',
@@ -93,16 +82,14 @@ export const COMMANDS: readonly Command[] = [
     ],
     load: async () => (await import('./commands/skills/why.ts')).whySkill,
   },
-  {
-    name: 'skills search',
+  'skills search': {
     summary: 'the ready skills that match some words best',
     usage: '<words…>',
-    options: { ...WHERE, limit: option('N', 'how many at most (default 10)'), ...JSON_OPTION },
+    options: { ...WHERE, limit: option('N', 'how many at most (default 10)') },
     examples: ['nexus skills search csv chart', 'nexus skills search "pull request" --json'],
     load: async () => (await import('./commands/skills/search.ts')).searchSkills,
   },
-  {
-    name: 'skills run',
+  'skills run': {
     summary: 'run a command of a skill in the sandbox',
     usage: '<name> -- <command…>',
     names: 'skills',
@@ -111,25 +98,21 @@ export const COMMANDS: readonly Command[] = [
       ...SANDBOX,
       timeout: option('SECONDS', 'time limit (default 30, at most 600 unless nexus.yaml raises it)'),
       ...ANSWERS,
-      ...JSON_OPTION,
     },
     examples: [`nexus skills run csv-report -- node '{baseDir}/scripts/report.mjs' data/sales.csv`],
     load: async () => (await import('./commands/skills/run.ts')).runSkill,
   },
-  {
-    name: 'skills init',
+  'skills init': {
     summary: 'make a new skill from the template',
     usage: '<name>',
     options: {
       path: option('DIR', 'folder of skills for the new one (default skills/ of the workspace)'),
       description: option('TEXT', 'what the skill does and when to use it'),
-      ...JSON_OPTION,
     },
     examples: ['nexus skills init csv-report', 'nexus skills init csv-report --path ~/.nexus/skills'],
     load: async () => (await import('./commands/skills/init.ts')).initSkill,
   },
-  {
-    name: 'skills validate',
+  'skills validate': {
     summary: 'check SKILL.md files: every error with its line and fix',
     usage: '<path…>',
     options: {
@@ -141,7 +124,6 @@ export const COMMANDS: readonly Command[] = [
       'fix-encoding': flag('also remove byte order marks and CR line ends'),
       quiet: flag('report errors only, and nothing when there is none', { short: 'q' }),
       format: option('KIND', 'text (default), json, sarif or github', { choices: CHOICES.format }),
-      ...JSON_OPTION,
     },
     examples: [
       'nexus skills validate ./skills/csv-report',
@@ -150,28 +132,24 @@ export const COMMANDS: readonly Command[] = [
     ],
     load: async () => (await import('./validation/validate.ts')).validateSkills,
   },
-  {
-    name: 'skills migrate',
+  'skills migrate': {
     summary: 'rewrite metadata of OpenClaw and Clawdbot for Nexus, or as plain strings',
     usage: '<path…>',
     options: {
       yes: flag('also rewrite files in folders of other programs, without a question', { short: 'y' }),
       'dry-run': flag('show the changes, write nothing'),
       to: option('FORM', 'nexus (default), or flat for clients that accept only strings', { choices: CHOICES.form }),
-      ...JSON_OPTION,
     },
     examples: ['nexus skills migrate ./skills --dry-run', 'nexus skills migrate ./skills/github --to flat'],
     load: async () => (await import('./validation/migrate.ts')).migrateSkills,
   },
   ...INSTALL_COMMANDS,
-  {
-    name: 'prompt',
+  prompt: {
     summary: 'the exact prompt text about skills, with its cost',
     options: {
       ...WHERE,
       style: option('STYLE', 'markdown, xml, list or names (default: skills.prompt.style)', { choices: CHOICES.style }),
       budget: option('CHARACTERS', 'at most this many (default: skills.prompt.budgetChars)'),
-      ...JSON_OPTION,
     },
     examples: ['nexus prompt', 'nexus prompt --agent reviewer', 'nexus prompt --style xml --budget 4000'],
     load: async () => (await import('./commands/prompt.ts')).showPrompt,
@@ -179,35 +157,37 @@ export const COMMANDS: readonly Command[] = [
   ...SESSION_COMMANDS,
   ...MCP_COMMANDS,
   ...SETTINGS_COMMANDS,
-  {
-    name: 'doctor',
+  doctor: {
     summary: 'check this machine and directory: Node, state, configuration, sandbox, skills, model',
-    options: { config: WHERE.config, ...JSON_OPTION },
-    examples: ['nexus doctor'],
+    options: { config: WHERE.config },
     load: async () => (await import('./commands/doctor.ts')).doctor,
   },
-  {
-    name: 'explain',
+  explain: {
     summary: 'what a code means, with an example and the fix; without a code, all of them',
     usage: '[code]',
     names: 'codes',
-    options: JSON_OPTION,
     examples: ['nexus explain yaml-duplicate-key', 'nexus explain CALL_DENIED', 'nexus explain'],
     load: async () => (await import('./commands/explain.ts')).explainCode,
   },
-  {
-    name: 'completion',
+  completion: {
     summary: 'a completion script for bash, zsh or fish; with words after --, what it offers there',
     usage: `${CHOICES.shell.join('|')} -- <words…>`,
     choices: CHOICES.shell,
-    options: JSON_OPTION,
     examples: ['source <(nexus completion bash)', 'nexus completion fish | source'],
     load: async () => {
       const { completion } = await import('./commands/completion.ts')
       return (invocation) => completion(invocation, COMMANDS)
     },
   },
-]
+}
+
+/** Every command. Only a service has no `--json`: its stdout is a protocol's. */
+export const COMMANDS: readonly Command[] = Object.entries(ROWS).map(([name, row]) => ({
+  name,
+  examples: [`nexus ${name}`],
+  ...row,
+  options: row.isService === true ? row.options : { ...row.options, ...JSON_OPTION },
+}))
 
 export function findCommand(argv: readonly string[]): Command | undefined {
   const two = argv.slice(0, 2).join(' ')

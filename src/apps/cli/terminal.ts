@@ -155,16 +155,15 @@ export function fixText(
   return text && toSafeText(text)
 }
 
-/** `file:line:column severity code` and the message below it, with the code frame if there is one, and the fix; all foreign text made visible. */
-export function formatDiagnostic(diagnostic: Diagnostic, terminal: Printer, frame = ''): string {
+/** `file:line:column severity code` and the message below it, and the fix; all foreign text made visible. */
+export function formatDiagnostic(diagnostic: Diagnostic, terminal: Printer): string {
   const { severity, code, path, line, column, message } = diagnostic
   const { paint } = terminal
   const place = [terminal.shortPath(path), line, column].filter((part) => part !== undefined).join(':')
   const fix = fixText(diagnostic, terminal)
   const head = `${paint(SEVERITY_STYLE[severity], severity)} ${paint('dim', code)} ${place}`
   const tail = fix === undefined ? '' : `\n    ${paint('cyan', 'fix:')} ${fix.replaceAll('\n', '\n    ')}`
-  const excerpt = frame === '' ? '' : `\n${frame.replace(/^/gm, '      ')}`
-  return `${head}\n    ${toSafeText(message).replaceAll('\n', '\n    ')}${excerpt}${tail}`
+  return `${head}\n    ${toSafeText(message).replaceAll('\n', '\n    ')}${tail}`
 }
 
 /** A line of a diff: green where it is added, red where it is removed. */

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
 import { readSmall, Tree } from '../../machine/files/index.ts'
-import { errorMessage, NexusError } from '../../kernel/index.ts'
+import { errorMessage, NexusError, utf8Text } from '../../kernel/index.ts'
 
 /** Longer files are refused. Claude Code keeps its whole state in one, which has some megabytes. */
 const MAX_BYTES = 64 * 1024 * 1024
@@ -10,17 +10,14 @@ const MAX_BYTES = 64 * 1024 * 1024
 /** Undefined when there is no such file. */
 export function textOf(path: string): string | undefined {
   if (!existsSync(path)) return undefined
-  let bytes: Uint8Array
+  let text: string | undefined
   try {
-    bytes = readSmall(path, { maxBytes: MAX_BYTES }).bytes
+    text = utf8Text(readSmall(path, { maxBytes: MAX_BYTES }).bytes)
   } catch (error) {
     throw notRead(path, errorMessage(error), error)
   }
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch (error) {
-    throw unreadable(path, 'it is not UTF-8', error)
-  }
+  if (text === undefined) throw unreadable(path, 'it is not UTF-8')
+  return text
 }
 
 /** A new file is readable to its user alone, since such files may contain keys. Throws STORE_FAILED. */

@@ -63,9 +63,9 @@ export function createHost(options: McpOptions): Host {
 
   async function open(listRoots: () => Promise<readonly string[]>): Promise<Opened> {
     const roots = dependsOnRoots(workspace) ? await listRoots() : []
-    const directory = await chooseWorkspace(workspace, roots)
+    const directory = chooseWorkspace(workspace, roots)
     // Before anything of it is read.
-    await refuseWide(options.workspaceOf(directory), NEAREST, workspace)
+    refuseWide(options.workspaceOf(directory), NEAREST, workspace)
     const local = await options.open(directory)
     try {
       await local.store.reclaim()

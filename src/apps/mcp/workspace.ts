@@ -1,7 +1,8 @@
 /** Which directory a client means. Source: decisions, "workspace of `nexus mcp`". */
-import { realpath, stat } from 'node:fs/promises'
+import { statSync } from 'node:fs'
 import { dirname, isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { realPath } from '../../config/index.ts'
 import { NexusError, toSafeLine } from '../../kernel/index.ts'
 
 export interface WorkspaceSources {
@@ -22,27 +23,22 @@ export function dependsOnRoots({ given, projectDirectory }: WorkspaceSources): b
  * The directory that the first of them names; `roots` are URIs of the client, of which the first that is a directory of this machine
  * counts. Throws INVALID_ARGUMENT for the root of the file system and the home directory, FILE_NOT_FOUND for what is not there.
  */
-export async function chooseWorkspace(sources: WorkspaceSources, roots: readonly string[]): Promise<string> {
+export function chooseWorkspace(sources: WorkspaceSources, roots: readonly string[]): string {
   const { given, projectDirectory, cwd } = sources
   if (given !== undefined) return checked(resolve(cwd, given), 'named by --workspace', sources)
   if (projectDirectory !== undefined)
     return checked(resolve(cwd, projectDirectory), 'named by CLAUDE_PROJECT_DIR', sources)
   for (const root of roots) {
     const directory = pathOf(root)
-    if (directory !== undefined && (await isDirectory(directory)))
-      return checked(directory, 'the root of the client', sources)
+    if (directory !== undefined && isDirectory(directory)) return checked(directory, 'the root of the client', sources)
   }
   return checked(cwd, 'the directory where the client started nexus mcp', sources)
 }
 
 /** `origin` says for people why it is that directory. Throws INVALID_ARGUMENT when it is too large to be a workspace. */
-export async function refuseWide(
-  directory: string,
-  origin: string,
-  { home }: Pick<WorkspaceSources, 'home'>,
-): Promise<void> {
-  const real = await realOf(directory)
-  if (dirname(real) === real || real === (await realOf(home)))
+export function refuseWide(directory: string, origin: string, { home }: Pick<WorkspaceSources, 'home'>): void {
+  const real = realPath(directory)
+  if (dirname(real) === real || real === realPath(home))
     throw new NexusError(
       'INVALID_ARGUMENT',
       `Nexus serves no skills for ${toSafeLine(directory)}, ${origin}: the root of the file system and the home directory are too large to be a workspace.`,
@@ -50,12 +46,12 @@ export async function refuseWide(
     )
 }
 
-async function checked(directory: string, origin: string, sources: WorkspaceSources): Promise<string> {
-  if (!(await isDirectory(directory)))
+function checked(directory: string, origin: string, sources: WorkspaceSources): string {
+  if (!isDirectory(directory))
     throw new NexusError('FILE_NOT_FOUND', `There is no directory ${toSafeLine(directory)}, ${origin}.`, {
       fix: 'Name one that exists in the arguments of the client: nexus mcp --workspace /path/to/project',
     })
-  await refuseWide(directory, origin, sources)
+  refuseWide(directory, origin, sources)
   return directory
 }
 
@@ -70,14 +66,10 @@ function pathOf(uri: string): string | undefined {
   }
 }
 
-async function isDirectory(path: string): Promise<boolean> {
+function isDirectory(path: string): boolean {
   try {
-    return (await stat(path)).isDirectory()
+    return statSync(path).isDirectory()
   } catch {
     return false
   }
-}
-
-async function realOf(path: string): Promise<string> {
-  return realpath(path).catch(() => path)
 }

@@ -3,7 +3,7 @@ import { eastAsianWidth } from 'get-east-asian-width'
 
 /** Text in columns: widths are cells of a terminal, so that colours count nothing and Chinese, Japanese, Korean and emoji two. */
 
-export function cellsOf(character: string): 0 | 1 | 2 {
+function cellsOf(character: string): 0 | 1 | 2 {
   const code = character.codePointAt(0) ?? 0
   if (eastAsianWidth(code) === 2) return 2
   // V8 takes milliseconds for the pattern, so it is asked only where there are marks.

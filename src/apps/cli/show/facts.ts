@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { type Catalog, type Copies, copiesOf, everyCopy } from '../../../skills/catalog/index.ts'
-import { explainConfig } from '../../../config/index.ts'
+import { explainConfig, realPath } from '../../../config/index.ts'
 import {
   diagnose,
   type Diagnosis,
@@ -20,7 +20,7 @@ import type { Invocation } from '../command.ts'
 import { agentFlag } from '../open.ts'
 import { shortPath, typedPath } from '../terminal.ts'
 import { withCommands } from './findings.ts'
-import { otherClientFolders, realOf, skillsAbove } from './other-clients.ts'
+import { otherClientFolders, skillsAbove } from './other-clients.ts'
 
 export type Seen = Pick<Inspection, 'loaded' | 'sources' | 'facts' | 'waitsForTrust'> & { readonly catalog: Catalog }
 
@@ -188,7 +188,7 @@ async function straysFor(name: string, seen: Seen, invocation: Invocation): Prom
   const path = isAbsolute(name) ? name : undefined
   // A SKILL.md that was named by its path is in a wrong place, wherever that is; the search has covered the roots.
   if (path === undefined || strays.some(({ file }) => file === path || dirname(file) === path)) return strays
-  if (roots.some((root) => path.startsWith(`${realOf(root)}/`))) return strays
+  if (roots.some((root) => path.startsWith(`${realPath(root)}/`))) return strays
   const file = /^skill\.md$/i.test(basename(path)) ? path : join(path, SKILL_FILE)
   return lstatSync(file, { throwIfNoEntry: false })?.isFile() ? [{ file, why: 'beside-root' }] : strays
 }

@@ -1,6 +1,7 @@
 /** other-clients: folders where other programs keep skills, and which of them are not read here. */
-import { existsSync, readdirSync, realpathSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { realPath } from '../../../config/index.ts'
 import { shellWord, SKILL_FILE } from '../../../kernel/index.ts'
 import type { Inspection } from '../../../local/index.ts'
 import type { Invocation } from '../command.ts'
@@ -30,9 +31,9 @@ export function clientOf(path: string): string | undefined {
 
 /** Names each such folder that contains skills and is not searched, with the command that includes it. */
 export function printUnread({ sources }: Pick<Inspection, 'sources'>, { terminal, environment }: Invocation): void {
-  const searched = new Set(sources.flatMap(({ folder }) => (folder ? [realOf(folder.path)] : [])))
+  const searched = new Set(sources.flatMap(({ folder }) => (folder ? [realPath(folder.path)] : [])))
   for (const { path } of otherClientFolders(environment.home)) {
-    if (!containsSkills(path) || searched.has(realOf(path))) continue
+    if (!containsSkills(path) || searched.has(realPath(path))) continue
     const line = terminal.commandLine(['skills', 'list', '--skills-dir', path])
     const text = `Not searched: ${terminal.shortPath(path)} contains skills of another program. To include them, add it to skills.load.extraDirs in nexus.yaml, or once: ${line}`
     terminal.note(terminal.paintNote('dim', text))
@@ -52,12 +53,14 @@ type Searched = Pick<Inspection, 'sources'> & { readonly workspace: Pick<Inspect
 
 /** The nearest directory above the workspace with a folder of skills; undefined when the workspace has skills of its own. */
 export function skillsAbove({ workspace, sources }: Searched, home: string): string | undefined {
-  const searched = new Set(sources.flatMap(({ folder }) => (folder ? [realOf(folder.path)] : [])))
+  const searched = new Set(sources.flatMap(({ folder }) => (folder ? [realPath(folder.path)] : [])))
   if (sources.some(({ tier, folder }) => tier === 'workspace' && folder !== undefined && containsSkills(folder.path)))
     return undefined
   return parentsOf(workspace.directory)
     .filter((directory) => directory !== home)
-    .find((directory) => containsSkills(join(directory, 'skills')) && !searched.has(realOf(join(directory, 'skills'))))
+    .find(
+      (directory) => containsSkills(join(directory, 'skills')) && !searched.has(realPath(join(directory, 'skills'))),
+    )
 }
 
 /** The directories above one, the nearest first. */
@@ -73,14 +76,5 @@ function containsSkills(path: string): boolean {
   } catch {
     // Absent, or closed to us.
     return false
-  }
-}
-
-/** The path itself where nothing is. */
-export function realOf(path: string): string {
-  try {
-    return realpathSync.native(path)
-  } catch {
-    return path
   }
 }

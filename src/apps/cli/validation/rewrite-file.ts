@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, lstatSync, renameSync, rmSync, type Stats, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Change, type Rewritten } from '../../../skills/format/index.ts'
-import { shellWord, toSafeLine, toSafeText } from '../../../kernel/index.ts'
+import { shellWord, toSafeLine, toSafeText, utf8Text } from '../../../kernel/index.ts'
 import type { Terminal } from '../terminal.ts'
 import { problem, readTarget, type Target } from './targets.ts'
 
@@ -28,7 +28,7 @@ export async function rewriteFile(
     return { changes: [], diagnostics: [{ code: 'write-failed', severity: 'warning', path, message, fix }] }
   }
   if (!(bytes instanceof Uint8Array)) return { changes: [], diagnostics: bytes }
-  const text = asText(bytes)
+  const text = utf8Text(bytes)
   if (text === undefined || before?.isFile() !== true) {
     const message = 'the file was not changed: it is a link, or its text is not UTF-8'
     const fix = 'Save it as a file in UTF-8.'
@@ -40,16 +40,6 @@ export async function rewriteFile(
   const fix = 'Check the rights of its directory, then run the command again.'
   const found = problem('write-failed', { path, message: `the file was not written: ${failure}`, fix })
   return { changes: [], diagnostics: [...diagnostics, found] }
-}
-
-/** UTF-8 text with its byte order mark, or undefined: other bytes would not survive being written. */
-function asText(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    // Not UTF-8; the check reports it.
-    return undefined
-  }
 }
 
 /** Writes beside the file and renames; the reason when it could not be done. */

@@ -7,7 +7,6 @@ import { type Answer, argument, choiceFlag, CHOICES, type Invocation } from '../
 import { errorOf, many } from '../failure.ts'
 import { formatDiagnostic, type Terminal } from '../terminal.ts'
 import { printExplain } from '../show/findings.ts'
-import { codeFrame, linesOf } from './code-frame.ts'
 import { changesData, printChanges, rewriteFile } from './rewrite-file.ts'
 import { toAnnotation, toSarif } from './sarif.ts'
 import { checkFiles, findTargets, forEachTarget, readTarget, type Target } from './targets.ts'
@@ -29,8 +28,6 @@ interface Verdict {
   readonly changes: readonly Change[]
   readonly name: string | undefined
   readonly state: 'valid' | 'held' | 'invalid'
-  /** The findings as they are printed. */
-  readonly lines: readonly string[]
 }
 
 /** `nexus skills validate`: exit code 0 when every skill is valid, 1 when one is not, 4 when a path does not exist. */
@@ -63,7 +60,7 @@ function readOptions(invocation: Invocation): ValidateOptions {
 }
 
 async function judge(target: Target, options: ValidateOptions, invocation: Invocation): Promise<Verdict> {
-  const { signal, terminal } = invocation
+  const { signal } = invocation
   const { profile, encoding } = options
   const about = { path: target.shown, directoryName: basename(target.directory) }
   const fixed = options.fix
@@ -72,8 +69,7 @@ async function judge(target: Target, options: ValidateOptions, invocation: Invoc
   const bytes = await readTarget(target, signal)
   if (!(bytes instanceof Uint8Array)) {
     const diagnostics = [...target.diagnostics, ...bytes]
-    const lines = diagnostics.map((found) => formatDiagnostic(found, terminal))
-    return { target, diagnostics, changes: [], name: undefined, state: 'invalid', lines }
+    return { target, diagnostics, changes: [], name: undefined, state: 'invalid' }
   }
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
   const files = NAMES_FILES.test(text) ? listFiles(target.directory) : undefined
@@ -86,12 +82,7 @@ async function judge(target: Target, options: ValidateOptions, invocation: Invoc
     ...(await checkFiles(target, invocation)),
   ]
   const diagnostics = reported(errorsFirst(found), options)
-  // Only the text of SKILL.md is here to show.
-  const shown = options.format === 'text' && diagnostics.length > 0 ? linesOf(text) : []
-  const lines = diagnostics.map((each) =>
-    formatDiagnostic(each, terminal, each.path === target.shown ? codeFrame(shown, each, terminal) : ''),
-  )
-  return { target, diagnostics, changes: fixed.changes, name: document?.name, state: stateOf(found, document), lines }
+  return { target, diagnostics, changes: fixed.changes, name: document?.name, state: stateOf(found, document) }
 }
 
 /** Links, and paths behind the directory of the skill. */
@@ -166,14 +157,15 @@ function totalOf(verdicts: readonly Verdict[], all: readonly Diagnostic[]) {
 /** Valid skills are named one by one only when there are few. */
 const MOST_NAMED = 20
 
-function printVerdict({ target, changes, lines }: Verdict, isNamed: boolean, terminal: Terminal): void {
+function printVerdict({ target, changes, diagnostics }: Verdict, isNamed: boolean, terminal: Terminal): void {
   const { line, paint } = terminal
   if (changes.length > 0) {
     line(paint('green', 'fixed'))
     printChanges(target.shown, changes, terminal)
     line()
   }
-  if (lines.length > 0) line(`${lines.join('\n')}\n`)
+  for (const found of diagnostics) line(formatDiagnostic(found, terminal))
+  if (diagnostics.length > 0) line()
   else if (isNamed) line(`${paint('green', 'valid')} ${toSafeLine(target.shown)}`)
 }
 

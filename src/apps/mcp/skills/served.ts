@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/server/ext/skills'
 import { type Catalog, toSkillUri } from '../../../skills/catalog/index.ts'
 import { exportFlat } from '../../../skills/format/index.ts'
-import { errorMessage, sha256, type Skill, SKILL_FILE } from '../../../kernel/index.ts'
+import { errorMessage, sha256, type Skill, SKILL_FILE, utf8Text } from '../../../kernel/index.ts'
 import { binaryType, textType } from '../../../skills/load/index.ts'
 import { readManifest, readOfSkill } from '../../../machine/skill-files/index.ts'
 
@@ -58,23 +58,14 @@ export function problemsOf(error: unknown): readonly string[] {
 export async function readServed(skill: Skill, path: string, signal: AbortSignal): Promise<ServedFile> {
   if (path === SKILL_FILE) return { text: await skillText(skill, signal), mimeType: 'text/markdown' }
   const { bytes } = await readOfSkill(skill, path, { maxBytes: SKILL_LIMITS.bytes, signal })
-  const text = asText(bytes)
+  const text = utf8Text(bytes)
   return text === undefined ? { bytes, mimeType: binaryType(bytes) } : { text, mimeType: textType(path) }
 }
 
 /** SKILL.md with metadata as text to text, which is all that the specification allows. */
 async function skillText(skill: Skill, signal: AbortSignal): Promise<string> {
   const { bytes } = await readOfSkill(skill, SKILL_FILE, { maxBytes: SKILL_LIMITS.bytes, signal })
-  const text = asText(bytes)
+  const text = utf8Text(bytes)
   if (text === undefined) throw new SkillCatalogError([{ path: skill.file, message: 'SKILL.md is not valid UTF-8' }])
   return exportFlat(text, { path: skill.file }).text
-}
-
-/** Undefined for what would not be the same bytes again. */
-function asText(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
 }

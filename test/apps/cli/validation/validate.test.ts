@@ -36,7 +36,7 @@ test('a valid skill is named, and the exit code is 0', async (t) => {
   assert.equal(stdout, 'valid checked/good/SKILL.md\n1 skill: 1 valid, 0 invalid; 0 errors, 0 warnings, 0 info\n')
 })
 
-test('a fault is shown in its lines, with a caret below the place and the fix', async (t) => {
+test('a fault is shown with its line and column, and the fix', async (t) => {
   const place = new Place(t)
   write(place, { colon: COLON })
   const { code, stdout, stderr } = await place.run(['skills', 'validate', 'checked/colon/SKILL.md', '--strict'])
@@ -46,9 +46,6 @@ test('a fault is shown in its lines, with a caret below the place and the fix', 
       [
         'error yaml-repaired checked/colon/SKILL.md:3:14',
         '    Nexus read the value of description as plain text. A value without quotes contains ": ".',
-        '      2 | name: colon',
-        '      3 | description: Use when: asked # yes',
-        '        |              ^',
         '    fix: Write: description: "Use when: asked # yes"',
       ].join('\n'),
     ),
@@ -257,12 +254,12 @@ test('github annotations are one line each, and hide nothing in a name', async (
   assert.match(stdout, /^::notice .*title=link-target::/m)
 })
 
-test('hostile text cannot move the caret or colour the terminal', async (t) => {
+test('hostile text cannot move or colour text of the terminal', async (t) => {
   const place = new Place(t)
   write(place, { odd: '---\nname: odd\ndescription: 你\u001b[31m\u202e@x: y\n---\nx\n' })
   const { stdout } = await place.run(['skills', 'validate', 'checked', '--strict'])
+  assert.match(stdout, /error \S+ checked\/odd\/SKILL\.md:3/)
   assert.ok(!/[\u001b\u202e]/.test(stdout))
-  assert.match(stdout, /description: 你·\[31m·@x: y/)
 })
 
 test('migrate shows and then writes the form of the design, and does nothing twice', async (t) => {
