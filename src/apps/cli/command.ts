@@ -1,7 +1,6 @@
 import type { Environment } from '../../config/index.ts'
-import { commandFix, nearest, type NexusError, toSafeLine } from '../../kernel/index.ts'
-import type { EnvelopeParts } from './envelope.ts'
-import { errorOf, type Fix } from './failure.ts'
+import { commandFix, type Diagnostic, nearest, type NexusError, toSafeLine } from '../../kernel/index.ts'
+import { errorOf, type Failure, type Fix } from './failure.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The words that some options and arguments take: one table for what is offered in a shell and what is taken. */
@@ -79,10 +78,15 @@ export interface Command extends Row {
   readonly examples: readonly string[]
 }
 
-/** The result of a command: `main` prints `data` with --json, else it calls `show`. The exit code is `exit`. */
-export interface Answer extends EnvelopeParts {
+/** The result of a command: `main` prints `data` with --json, else it calls `show`. */
+export interface Answer {
   /** JSON. Default null. */
   readonly data?: unknown
+  readonly diagnostics?: readonly Diagnostic[]
+  /** Why it could not do its work. Without `show`, `main` prints it on stderr. */
+  readonly error?: Failure | undefined
+  /** Default: that of `error`, 1 with a diagnostic that is an error, else 0. */
+  readonly exit?: number
   readonly show?: () => void | Promise<void>
 }
 

@@ -1,29 +1,22 @@
 import {
+  CODES,
   type Diagnostic,
   hasErrors,
   type JsonObject,
   type JsonValue,
   type ProposedCommand,
 } from '../../kernel/index.ts'
+import type { Failure } from './failure.ts'
 
-/** Why a command could not do its work; `code` is a row of the error table. */
-export interface ErrorMember {
-  readonly code: string
-  readonly message: string
-  readonly fix?: string
-  /** The words of the command with which `fix` ends. */
-  readonly command?: readonly string[]
-}
-
-export interface EnvelopeParts {
-  readonly diagnostics?: readonly Diagnostic[]
-  readonly error?: ErrorMember | undefined
-  /** The exit code that follows; default 1 with an error or a diagnostic that is one, else 0. */
-  readonly exit?: number
+interface EnvelopeParts {
+  readonly diagnostics?: readonly Diagnostic[] | undefined
+  readonly error?: Failure | undefined
+  /** The exit code that follows; default that of the error, 1 with a diagnostic that is one, else 0. */
+  readonly exit?: number | undefined
 }
 
 export function exitOf({ exit, error, diagnostics = [] }: EnvelopeParts): number {
-  return exit ?? (error !== undefined || hasErrors(diagnostics) ? 1 : 0)
+  return exit ?? (error === undefined ? Number(hasErrors(diagnostics)) : CODES[error.code].exit)
 }
 
 /**
@@ -33,20 +26,19 @@ export function exitOf({ exit, error, diagnostics = [] }: EnvelopeParts): number
 export function envelope(command: string, data: unknown, about: EnvelopeParts = {}): JsonValue {
   const { diagnostics = [], error } = about
   const ok = exitOf(about) === 0
-  return { nexus: 1, command, ok, data, diagnostics: diagnostics.map(findingData), error } as unknown as JsonValue
+  const found = { diagnostics: diagnostics.map(findingData), error: error && errorData(error) }
+  return { nexus: 1, command, ok, data, ...found } as unknown as JsonValue
+}
+
+/** Why a command could not do its work; `code` is a row of the error table, `command` has the words of the command with which `fix` ends. */
+function errorData({ code, message, fix, proposal, trace }: Failure) {
+  const [first] = trace?.split('\n', 1) ?? []
+  return { code, message: first === undefined ? message : `${message} ${first}`, fix, ...commandData(proposal) }
 }
 
 /** A finding as JSON has it: `code`, `severity`, `message`, `path`, `line`, `fix` and what else is known. */
 export function findingData({ proposal, ...found }: Omit<Diagnostic, 'path'> & { readonly path?: string }): JsonObject {
   return { ...found, ...commandData(proposal) } as unknown as JsonObject
-}
-
-export function memberOf(code: string, { message, fix, proposal }: Omit<ErrorMember, 'code'> & Proposing): ErrorMember {
-  return { code, message, fix, ...commandData(proposal) }
-}
-
-interface Proposing {
-  readonly proposal?: ProposedCommand | undefined
 }
 
 /** Programs know `nexus` by this name, wherever a person has to type another one. */

@@ -1,5 +1,4 @@
 import {
-  CODES,
   type commandFix,
   type ErrorCode,
   type Failed,
@@ -9,7 +8,6 @@ import {
   type ProposedCommand,
   toSafeText,
 } from '../../kernel/index.ts'
-import { type ErrorMember, memberOf } from './envelope.ts'
 import { fixText, type Terminal } from './terminal.ts'
 
 /** A complete next step: a text, or one that ends with a command. */
@@ -29,38 +27,30 @@ export interface Failure {
   readonly fix?: string
   readonly proposal?: ProposedCommand
   /** Only for faults of Nexus itself. */
-  readonly stack?: string
+  readonly trace?: string
 }
 
-/** An error of any kind as a failure; after a cancel everything that is thrown is a consequence of it. */
-export function toFailure(error: unknown, signal?: AbortSignal): Failure {
-  if (signal?.aborted || (isNexusError(error) && error.code === 'CANCELLED'))
-    return { code: 'CANCELLED', message: 'Cancelled.' }
+export const CANCELLED = { code: 'CANCELLED', message: 'Cancelled.' } as const satisfies Failure
+
+/** An error of any kind as a failure. */
+export function toFailure(error: unknown): Failure {
   if (isNexusError(error)) {
     const { code, message, fix, proposal } = error
     return { code, message: toSafeText(message), fix: fix && toSafeText(fix), proposal }
   }
-  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  const trace = error instanceof Error ? (error.stack ?? error.message) : String(error)
   const message = 'The command failed because of a fault in Nexus itself. Please report it with these lines:'
-  return { code: 'INTERNAL', message, stack }
+  return { code: 'INTERNAL', message, trace }
 }
 
-/** Prints it on stderr and returns the exit code. */
-export function printFailure(failure: Failure, terminal: Terminal): number {
-  const { code, message, stack } = failure
+/** On stderr. */
+export function printFailure(failure: Failure, terminal: Terminal): void {
+  const { code, message, trace } = failure
+  if (code === 'CANCELLED') return terminal.note(message)
   const fix = fixText(failure, terminal)
-  if (code === 'CANCELLED') terminal.note(message)
-  else {
-    terminal.note(`${terminal.paintNote('red', 'error')} ${code}: ${message}`)
-    if (fix !== undefined) terminal.note(`  ${terminal.paintNote('cyan', 'fix:')} ${fix.replaceAll('\n', '\n    ')}`)
-    if (stack !== undefined) terminal.note(stack)
-  }
-  return CODES[code].exit
-}
-
-export function errorMember({ code, message, fix, proposal, stack }: Failure): ErrorMember {
-  const [first] = stack?.split('\n', 1) ?? []
-  return memberOf(code, { message: first === undefined ? message : `${message} ${first}`, fix, proposal })
+  terminal.note(`${terminal.paintNote('red', 'error')} ${code}: ${message}`)
+  if (fix !== undefined) terminal.note(`  ${terminal.paintNote('cyan', 'fix:')} ${fix.replaceAll('\n', '\n    ')}`)
+  if (trace !== undefined) terminal.note(trace)
 }
 
 /** The error behind a failed call: the one it carries, else the one that is nearest to its code. */

@@ -6,7 +6,7 @@ import { missingCommand, unknownCommand } from './arguments/unknown-command.ts'
 import { type Cancellation, prepareCancellation } from './cancellation.ts'
 import type { Command } from './command.ts'
 import { envelope, exitOf } from './envelope.ts'
-import { errorMember, printFailure, toFailure, errorOf } from './failure.ts'
+import { CANCELLED, errorOf, printFailure, toFailure } from './failure.ts'
 import { commandHelp, groupHelp, overview } from './help.ts'
 import { findCommand, isGroup } from './table.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
@@ -86,6 +86,7 @@ async function answer(command: Command, given: Arguments, own: Process): Promise
     },
   })
   const { data = null, show, ...about } = result
+  if (about.error && !show) printFailure(about.error, terminal)
   if (isJson) terminal.json(envelope(name, data, about))
   else await show?.()
   return exitOf(about)
@@ -125,13 +126,14 @@ function reportError(
   terminal: Terminal,
   signal: AbortSignal | undefined,
 ): number {
-  const failure = toFailure(error, signal)
+  // After a cancel everything that is thrown is a consequence of it.
+  const failure = signal?.aborted ? CANCELLED : toFailure(error)
   const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv
-  const exit = printFailure(failure, terminal)
+  printFailure(failure, terminal)
   if (own.includes('--json')) {
     const words = own.filter((word) => !word.startsWith('-')).slice(0, 2)
     const name = findCommand(argv)?.name ?? words.join(' ')
-    terminal.json(envelope(name, null, { error: errorMember(failure), exit }))
+    terminal.json(envelope(name, null, { error: failure }))
   }
-  return exit
+  return CODES[failure.code].exit
 }

@@ -18,24 +18,29 @@ export function matchingIds<Item extends { readonly id: string }>(all: readonly 
   return wanted === '' ? [] : all.filter(({ id }) => id.startsWith(wanted))
 }
 
-/** The session with that id, or the only one whose id begins so. Throws FILE_NOT_FOUND, or INVALID_ARGUMENT when several do. */
-export async function findSession({ sessions }: Pick<Store, 'sessions'>, wanted: string): Promise<SessionRecord> {
-  const exact = await sessions.get(wanted)
-  if (exact) return exact
-  const matching = matchingIds(await sessions.list({ limit: 10_000 }), wanted)
-  const [session] = matching
-  if (session && matching.length === 1) return session
-  const asked = toSafeLine(wanted)
-  const all = commandFix('See all sessions:', 'sessions', 'list', '--all')
-  if (!session) throw errorOf('FILE_NOT_FOUND', `There is no session '${asked}'.`, all)
-  const ids = matching.slice(0, 3).map(({ id }) => id)
-  const fix = `Write more of the id: ${ids.join(', ')}${matching.length > 3 ? ' …' : ''}`
-  throw errorOf('INVALID_ARGUMENT', `${matching.length} sessions begin with '${asked}'.`, fix)
+/** A kind of stored thing in words, and the command that lists them. */
+interface Kind {
+  readonly noun: string
+  readonly list: readonly string[]
 }
 
-/** The error for an id that is that of no message, or the beginning of several. */
-export function turnNotFound(wanted: string, number = 0): Error {
-  const id = toSafeLine(wanted)
-  const message = number === 0 ? `No message ${id} waits or runs.` : `${number} messages begin with ${id}.`
-  return errorOf('FILE_NOT_FOUND', message, commandFix('See the sessions:', 'sessions', 'list', '--all'))
+const ALL_SESSIONS = ['sessions', 'list', '--all']
+export const TURN: Kind = { noun: 'message that waits or runs', list: ALL_SESSIONS }
+
+/** The one with that id, or the only one whose id begins so. Throws FILE_NOT_FOUND, or INVALID_ARGUMENT when several do. */
+export function theOne<Item extends { readonly id: string }>(all: readonly Item[], wanted: string, kind: Kind): Item {
+  const matching = matchingIds(all, wanted)
+  const [item] = matching
+  if (item && matching.length === 1) return item
+  const { noun, list } = kind
+  const [id, fix] = [toSafeLine(wanted), commandFix('See what there is:', ...list)]
+  if (!item) throw errorOf('FILE_NOT_FOUND', `There is no ${noun} with the id ${id}.`, fix)
+  const more = matching.length > 3 ? ' …' : ''
+  const ids = matching.slice(0, 3).map((each) => each.id)
+  throw errorOf('INVALID_ARGUMENT', `More than one ${noun} begins with ${id}: ${ids.join(', ')}${more}`, fix)
+}
+
+export async function findSession({ sessions }: Pick<Store, 'sessions'>, wanted: string): Promise<SessionRecord> {
+  const exact = await sessions.get(wanted)
+  return exact ?? theOne(await sessions.list({ limit: 10_000 }), wanted, { noun: 'session', list: ALL_SESSIONS })
 }

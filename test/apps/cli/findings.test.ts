@@ -156,7 +156,7 @@ test('a session that several ids begin with is wrong use that names them', async
   await place.run(args)
   const { code, stderr } = await place.run([...args, '--session', '0'])
   assert.equal(code, 2)
-  assert.match(stderr, /2 sessions begin with '0'/)
+  assert.match(stderr, /More than one session begins with 0: 0/)
 })
 
 test('list names a packed skill, and list --all and doctor say how to unpack it', async (t) => {

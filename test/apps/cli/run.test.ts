@@ -153,7 +153,7 @@ test('sessions resume with an unknown id reports it', async (t) => {
   const place = new Place(t)
   const { code, stderr } = await place.run(['sessions', 'resume', 'none', '--trust', ...(await model(t, []))])
   assert.equal(code, 4)
-  assert.match(stderr, /There is no session 'none'\./)
+  assert.match(stderr, /There is no session with the id none\./)
 })
 
 test('Ctrl-C cancels the turn and the command that is running, and ends with 130', async (t) => {

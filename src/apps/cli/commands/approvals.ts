@@ -5,7 +5,7 @@ import type { Approval } from '../../../store/index.ts'
 import { quoteCommand } from '../show/lines.ts'
 import { type Answer, argument, choiceFlag, CHOICES, type Invocation } from '../command.ts'
 import { errorOf } from '../failure.ts'
-import { matchingIds, openStored } from '../stored.ts'
+import { openStored, theOne } from '../stored.ts'
 
 /** `nexus approvals list`: the open questions of every process, and the answers that are remembered. */
 export async function listApprovals(invocation: Invocation): Promise<Answer> {
@@ -64,7 +64,8 @@ export async function answerApproval(invocation: Invocation): Promise<Answer> {
   const { approvals, store } = opened
   // Only a whole id finds a question that is closed: it says how that ended.
   const closed = (await store.approvals.list()).filter(({ id: known }) => known === wanted)
-  const { id } = findQuestion(closed.length > 0 ? closed : await approvals.list(), wanted)
+  const open = closed.length > 0 ? closed : await approvals.list()
+  const { id } = theOne(open, wanted, { noun: 'question', list: ['approvals', 'list'] })
   const by = `${userInfo().username} (nexus approvals)`
   const { isApplied, approval } = await approvals.answer(id, { isAllowed, by, remember })
   const { state, sessionId } = approval
@@ -90,16 +91,6 @@ export async function forgetApproval(invocation: Invocation): Promise<Answer> {
     throw errorOf('FILE_NOT_FOUND', `There is no remembered answer ${toSafeLine(id)}.`, fix)
   }
   return { data: { id }, show: () => invocation.terminal.note('Nexus asks again from now on.') }
-}
-
-function findQuestion(all: readonly Approval[], wanted: string): Approval {
-  const matching = matchingIds(all, wanted)
-  const [approval] = matching
-  if (approval && matching.length === 1) return approval
-  const fix = commandFix('See the open questions:', 'approvals', 'list')
-  const id = toSafeLine(wanted)
-  if (approval) throw errorOf('INVALID_ARGUMENT', `${matching.length} questions begin with ${id}.`, fix)
-  throw errorOf('FILE_NOT_FOUND', `There is no question ${id}.`, fix)
 }
 
 /** The rule of who may answer is that of the broker, as in the process that asks. */

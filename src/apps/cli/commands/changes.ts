@@ -17,7 +17,7 @@ import type { Answer, Invocation } from '../command.ts'
 import { errorOf, many } from '../failure.ts'
 import { confirm } from '../interactive/confirm.ts'
 import { printDiff } from '../show/diff.ts'
-import { matchingIds } from '../stored.ts'
+import { theOne } from '../stored.ts'
 
 /** `nexus changes list`: what commands changed in this workspace, the newest first. */
 export async function listChanges(invocation: Invocation): Promise<Answer> {
@@ -175,16 +175,10 @@ function nothingFor({ id }: ChangeSet, paths: readonly string[], what: 'holds' |
 /** The set that was named by a beginning of its id, else the newest. */
 function findSet(records: Records, { positionals: [wanted] }: Invocation): ChangeSet {
   const all = records.list()
-  const list = commandFix('See the change sets:', 'changes', 'list')
   const [newest] = all
   if (newest === undefined) throw errorOf('FILE_NOT_FOUND', 'No command has changed this workspace.')
   if (wanted === undefined) return newest
-  const matching = matchingIds(all, wanted)
-  const [set] = matching
-  if (set && matching.length === 1) return set
-  const id = toSafeLine(wanted)
-  if (set) throw errorOf('INVALID_ARGUMENT', `${matching.length} change sets begin with ${id}.`, list)
-  throw errorOf('FILE_NOT_FOUND', `There is no change set ${id} of this workspace.`, list)
+  return theOne(all, wanted, { noun: 'change set', list: ['changes', 'list'] })
 }
 
 async function inSets<T>(invocation: Invocation, work: (at: ChangeSetsAt) => Promise<T>): Promise<T> {

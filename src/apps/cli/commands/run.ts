@@ -4,11 +4,11 @@ import { commandFix, newId, toSafeLine } from '../../../kernel/index.ts'
 import { budgetDiagnostics, type Local } from '../../../local/index.ts'
 import { type Lease, sessionLease, type Store, type TurnRecord } from '../../../store/index.ts'
 import { type Answer, argument, argumentMissing, type Invocation, stringFlag } from '../command.ts'
-import { errorMember, errorOf, type Failure, many, printFailure, toFailure } from '../failure.ts'
+import { errorOf, type Failure, many, toFailure } from '../failure.ts'
 import { chooseModel } from '../model/choose-model.ts'
 import { isTerminalAt } from '../output.ts'
 import { agentFlag, openFor, printDiagnostics, diagnosticsOf, warnUnconfined } from '../open.ts'
-import { findSession, matchingIds, turnNotFound } from '../stored.ts'
+import { findSession, matchingIds, theOne, TURN } from '../stored.ts'
 import { noteDenials } from '../show/denials.ts'
 import { printSkillsAbove } from '../show/other-clients.ts'
 import { countsOf } from '../show/skills.ts'
@@ -55,7 +55,7 @@ export async function resumeSession(invocation: Invocation): Promise<Answer> {
     const open = await store.turns.list({ states: ['waiting', 'queued'] })
     const byId = matchingIds(open, wanted)
     const turn = byId.length === 1 ? byId[0] : await nextTurn(store, (await findSession(store, wanted)).id)
-    if (!turn) throw turnNotFound(wanted)
+    if (!turn) return theOne([], wanted, TURN)
     const session = await store.sessions.get(turn.sessionId)
     return { sessionId: turn.sessionId, agentId: agentFlag(invocation) ?? session?.agentId, turnId: turn.id }
   })
@@ -170,17 +170,19 @@ async function send(
 
 /** Prints the summary on stderr. */
 function finish(result: TurnResult, local: Local, invocation: Invocation): Answer {
-  const { terminal, signal } = invocation
+  const { terminal } = invocation
   const { sessionId: session, turnId: turn, end, text, usage } = result
   const cost = `${many(usage.totalTokens, 'token')} in ${many(usage.steps, 'step')}`
   terminal.note(terminal.paintNote('dim', `session ${session} · ${cost}`))
-  const failure = failureOf(result, signal)
-  const exit = failure ? printFailure(failure, terminal) : 0
-  const error = failure && errorMember(failure)
-  return { data: { session, turn, end, text, usage }, diagnostics: diagnosticsOf(local), exit, error }
+  const error = failureOf(result)
+  return {
+    data: { session, turn, end, text, usage },
+    diagnostics: diagnosticsOf(local),
+    ...(error ? { error } : { exit: 0 }),
+  }
 }
 
-function failureOf({ end, error, usage, sessionId }: TurnResult, signal: AbortSignal): Failure | undefined {
+function failureOf({ end, error, usage, sessionId }: TurnResult): Failure | undefined {
   switch (end) {
     case 'done':
       return undefined
@@ -196,6 +198,6 @@ function failureOf({ end, error, usage, sessionId }: TurnResult, signal: AbortSi
         ),
       }
     case 'failed':
-      return toFailure(error ?? errorOf('MODEL_FAILED', 'The turn failed.'), signal)
+      return toFailure(error ?? errorOf('MODEL_FAILED', 'The turn failed.'))
   }
 }

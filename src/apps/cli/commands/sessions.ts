@@ -8,7 +8,7 @@ import {
 } from '../../../store/index.ts'
 import { type Answer, argument, choiceFlag, CHOICES, type Invocation, numberFlag, stringFlag } from '../command.ts'
 import { many } from '../failure.ts'
-import { findSession, matchingIds, openStored, turnNotFound } from '../stored.ts'
+import { findSession, openStored, theOne, TURN } from '../stored.ts'
 import { showOutput } from './saved-output.ts'
 import { formatTrace } from '../show/turn.ts'
 import { formatTable, shorten } from '../show/columns.ts'
@@ -111,10 +111,7 @@ export async function cancelTurn(invocation: Invocation): Promise<Answer> {
   const { store } = opened
   await store.reclaim()
   const open = await store.turns.list({ states: ['queued', 'running', 'waiting'] })
-  const matching = matchingIds(open, wanted)
-  const [turn] = matching
-  if (!turn || matching.length > 1) throw turnNotFound(wanted, matching.length)
-  const { id, state } = await store.turns.cancel(turn.id)
+  const { id, state } = await store.turns.cancel(theOne(open, wanted, TURN).id)
   const done = state === 'running' ? 'Nexus asked the process of this turn to stop it.' : `The message is ${state}.`
   return { data: { turn: id, state }, show: () => invocation.terminal.note(done) }
 }

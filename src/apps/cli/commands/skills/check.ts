@@ -9,7 +9,7 @@ import {
   commandFix,
 } from '../../../../kernel/index.ts'
 import { type Answer, commandHint, type Invocation } from '../../command.ts'
-import { type ErrorMember, memberOf } from '../../envelope.ts'
+import type { Failure } from '../../failure.ts'
 import { withProgress } from '../../interactive/progress.ts'
 import { agentFlag, openFor } from '../../open.ts'
 import { copyData, copyDescriber, type DescribedCopy, printVariables } from '../../show/copy.ts'
@@ -77,7 +77,7 @@ function print({ states, invalid, loose }: Found, target: string, invocation: In
 }
 
 /** Why `check` ends with 1. */
-function problemOf({ name, states, invalid, loose }: Found, invocation: Invocation): ErrorMember | undefined {
+function problemOf({ name, states, invalid, loose }: Found, invocation: Invocation): Failure | undefined {
   const why = (asked: string) => commandHint('To see why, run:', ['skills', 'why', asked], invocation)
   const [broken] = invalid
   if (broken) {
@@ -86,28 +86,29 @@ function problemOf({ name, states, invalid, loose }: Found, invocation: Invocati
         ? `The skill '${toSafeLine(broken.name)}' is invalid: its SKILL.md cannot be read.`
         : `${invalid.length} skills are invalid: their SKILL.md cannot be read.`
     const fix = commandFix('See every fault with its line:', 'skills', 'validate', broken.file)
-    return memberOf('SKILL_INVALID', { message, ...fix })
+    return { code: 'SKILL_INVALID', message, ...fix }
   }
   const unloadable = states.filter(({ verdict }) => verdict === 'unloadable').map(({ address }) => address)
   const [first] = unloadable
   if (first !== undefined) {
     const subject = unloadable.length === 1 ? `The skill '${toSafeLine(first)}'` : `${unloadable.length} skills`
-    return memberOf('SKILL_INVALID', { message: `${subject} cannot be loaded.`, ...why(first) })
+    return { code: 'SKILL_INVALID', message: `${subject} cannot be loaded.`, ...why(first) }
   }
   if (hasErrors(loose))
-    return memberOf('FILE_NOT_FOUND', {
+    return {
+      code: 'FILE_NOT_FOUND',
       message: 'Some folders could not be searched for skills.',
       fix: 'Fix the first problem of the diagnostics.',
-    })
+    }
   if (name === undefined || states.some(({ verdict }) => verdict === 'ready')) return undefined
   return notActive(name, states, why(name))
 }
 
 /** A named skill of which no copy is ready. */
-function notActive(name: string, states: readonly DescribedCopy[], fix: ReturnType<typeof commandHint>): ErrorMember {
+function notActive(name: string, states: readonly DescribedCopy[], fix: ReturnType<typeof commandHint>): Failure {
   const held = states.find(({ verdict }) => verdict === 'held')
   const reasons = (held ?? states[0])?.findings.filter(({ severity }) => severity !== 'info') ?? []
   const text = reasons.map(({ reason, message }) => reason ?? message).join('; ')
   const message = held ? heldText(name, text) : `'${toSafeLine(name)}' is not the active copy of its name: ${text}.`
-  return memberOf('SKILL_HELD', { message, ...fix })
+  return { code: 'SKILL_HELD', message, ...fix }
 }

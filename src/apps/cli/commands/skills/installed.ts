@@ -2,7 +2,6 @@ import { removeSkills, rollBack, setPinned, verifyCopies } from '../../../../ski
 import { type Answer, argument, type Invocation } from '../../command.ts'
 import { namesFlag, openInstalling, scopeData } from '../../installing/place.ts'
 import { INSTALL_WORDS } from '../../installing/words.ts'
-import { memberOf } from '../../envelope.ts'
 
 /** `nexus skills verify [name…]`: names each file that is not as the lock has it. */
 export async function verifySkills(invocation: Invocation): Promise<Answer> {
@@ -13,7 +12,7 @@ export async function verifySkills(invocation: Invocation): Promise<Answer> {
   const error = wrong.length === 0 ? undefined : INSTALL_WORDS.notVerified(wrong.map(({ name }) => name))
   return {
     data: { ...scopeData(scope), skills: verified },
-    ...(error && { error: memberOf('CONFLICT', error) }),
+    error: error && { code: 'CONFLICT', ...error },
     show: () => {
       for (const { place, drift } of wrong)
         for (const { path, change } of drift) terminal.line(INSTALL_WORDS.drift(place, path, change))

@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs'
 import { type JsonObject, newId, type Outcome, quotedWord, toSafeLine, commandFix } from '../../../../kernel/index.ts'
 import type { Local } from '../../../../local/index.ts'
 import { type Answer, type Invocation, stringFlag } from '../../command.ts'
-import { callError, errorMember, printFailure, toFailure, errorOf } from '../../failure.ts'
+import { CANCELLED, callError, errorOf } from '../../failure.ts'
 import { createProgress } from '../../interactive/progress.ts'
 import type { WriteFailure } from '../../output.ts'
 import { agentFlag, openFor, diagnosticsOf, warnUnconfined } from '../../open.ts'
@@ -107,14 +107,13 @@ async function report(
   for (const note of notesOf(outcome)) terminal.note(`note: ${toSafeLine(showPaths(note))}`)
   for (const note of silence(outcome)) terminal.note(`note: ${note}`)
   if (terminal.outputFailure && !signal.aborted) return { exit: exitOfEnd(terminal.outputFailure) }
-  const failure = outcome.type === 'failed' ? toFailure(callError(outcome), signal) : undefined
-  const exit = failure ? printFailure(failure, terminal) : Number(outcome.data?.['exit_code'] ?? 0)
   await noteDenials([judged.entry], local, invocation)
   return {
     data: outcome.data?.['exit_code'] === undefined ? null : toData(outcome, streams),
     diagnostics: diagnosticsOf(local),
-    exit,
-    error: failure && errorMember(failure),
+    ...(outcome.type === 'failed'
+      ? { error: signal.aborted ? CANCELLED : callError(outcome) }
+      : { exit: Number(outcome.data['exit_code'] ?? 0) }),
   }
 }
 

@@ -1,7 +1,7 @@
 import { createSkillSearch } from '../../../../skills/catalog/index.ts'
 import { commandFix, toSafeLine } from '../../../../kernel/index.ts'
 import { type Answer, argumentMissing, type Invocation, numberFlag } from '../../command.ts'
-import { errorMember, type Failure, many, printFailure } from '../../failure.ts'
+import { many } from '../../failure.ts'
 import { withProgress } from '../../interactive/progress.ts'
 import { agentFlag, openFor } from '../../open.ts'
 import { formatTable, shorten } from '../../show/columns.ts'
@@ -22,9 +22,7 @@ export async function searchSkills(invocation: Invocation): Promise<Answer> {
   if (skills.length === 0) {
     const message = `No ready skill matches '${toSafeLine(query)}'.`
     const fix = commandFix('See all skills, also those that are held:', 'skills', 'list', '--all')
-    const none: Failure = { code: 'SKILL_NOT_FOUND', message, ...fix }
-    const data = { query, total, skills: [] }
-    return { data, diagnostics, error: errorMember(none), exit: 4, show: () => void printFailure(none, terminal) }
+    return { data: { query, total, skills }, diagnostics, error: { code: 'SKILL_NOT_FOUND', message, ...fix } }
   }
   const rows = skills.map((skill) => [
     terminal.paint('bold', shorten(search.callName(skill), 40)),

@@ -1,10 +1,9 @@
 import { type Catalog, fromSnapshot } from '../../../../skills/catalog/index.ts'
 import { type Diagnosis, type Facts, finding } from '../../../../skills/diagnose/index.ts'
 import { isOutdated, latestLoaded } from '../../../../skills/load/index.ts'
-import { CODES, hasErrors } from '../../../../kernel/index.ts'
+import { hasErrors } from '../../../../kernel/index.ts'
 import type { Local } from '../../../../local/index.ts'
 import { type Answer, argument, type Invocation, stringFlag } from '../../command.ts'
-import { memberOf } from '../../envelope.ts'
 import { findSession, openStored } from '../../stored.ts'
 import { agentFlag, openFor } from '../../open.ts'
 import { diagnoseHere, seenIn } from '../../show/facts.ts'
@@ -22,15 +21,11 @@ export async function whySkill(invocation: Invocation): Promise<Answer> {
   return {
     data: { name: diagnosis.name, verdict, findings: findingsData(findings), copies },
     diagnostics: local.diagnostics,
-    error: isMissing ? memberOf('SKILL_NOT_FOUND', answer) : undefined,
-    exit: exitOf(diagnosis),
+    ...(isMissing
+      ? { error: { ...answer, code: 'SKILL_NOT_FOUND' } }
+      : { exit: verdict === 'ready' && !hasErrors(findings) ? 0 : 1 }),
     show: () => printDiagnosis(diagnosis, invocation),
   }
-}
-
-function exitOf({ verdict, findings }: Diagnosis): number {
-  if (verdict === 'missing') return CODES.SKILL_NOT_FOUND.exit
-  return verdict === 'ready' && !hasErrors(findings) ? 0 : 1
 }
 
 async function explain(name: string, local: Local, invocation: Invocation): Promise<Diagnosis> {
