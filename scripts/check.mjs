@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { passThrough, ROOT } from './setup/process.mjs'
 
 const CODE = ['src', 'test', 'scripts', 'bench', 'examples'].filter((directory) => existsSync(join(ROOT, directory)))
@@ -13,7 +14,13 @@ const STAGES = [
 ]
 /** A test that hangs is ended and named; far above what any test needs. */
 const TEST_TIMEOUT_MS = 240_000
-const TEST_OPTIONS = ['--test-reporter=spec', '--test-concurrency=2', `--test-timeout=${TEST_TIMEOUT_MS}`]
+/** One process more than the two cores of our machines: many tests wait for a server, a lease or a time limit. */
+const TEST_OPTIONS = [
+  `--import=${pathToFileURL(join(ROOT, 'scripts/test-cache.mjs'))}`,
+  '--test-reporter=spec',
+  '--test-concurrency=3',
+  `--test-timeout=${TEST_TIMEOUT_MS}`,
+]
 
 /** Runs one stage, prints its line and, when it failed, what it said. */
 function passes({ name, fix, command: [tool, ...args] }) {

@@ -7,9 +7,9 @@ import { dirname, join } from 'node:path'
 import { after, before, test, type TestContext } from 'node:test'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { type Answer, install, pack, run } from '../../installed.ts'
-import { whySkipped } from '../../machine/sandbox/required.ts'
-import { processesWith, until } from './client.ts'
+import { type Answer, install, pack, run } from '../installed.ts'
+import { whySkipped } from '../machine/sandbox/required.ts'
+import { processesWith, until } from '../apps/mcp/client.ts'
 
 const INSPECTOR = '@modelcontextprotocol/inspector@2.12.0'
 /** The inspector's words for the protocols of 2025 and 2026. */
