@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { checkStrict, fixSkill, parseSkill } from '../../../src/skills/format/index.ts'
+import { checkStrict, parseSkill } from '../../../src/skills/format/index.ts'
 import { seedFor } from './skills.ts'
 
 function parse(yaml: string) {
   return parseSkill(`---\n${yaml}\n---\nbody\n`, { path: 'p' })
-}
-
-function fixed(yaml: string): string {
-  const { text } = fixSkill(`---\n${yaml}\n---\nbody\n`, { path: 'p' })
-  return text.slice(4, text.indexOf('\n---\n', 3))
 }
 
 function found(yaml: string): string[] {
