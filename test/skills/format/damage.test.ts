@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { checkStrict, parseSkill } from '../../../src/skills/format/index.ts'
+import { checkStrict, fixSkill, parseSkill } from '../../../src/skills/format/index.ts'
 import { seedFor } from './skills.ts'
 
 function parse(yaml: string) {
