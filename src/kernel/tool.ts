@@ -50,6 +50,8 @@ export interface ToolContext {
   readonly limits?: CallLimits | undefined
   /** The revision of the skill that a person agreed to, as a tree digest; absent when no person was asked. Another one is not loaded. */
   readonly agreedRevision?: string | undefined
+  /** A person agreed to a change that would be held if a command made it. */
+  readonly mayChangeHeld?: boolean | undefined
   /** Live output of a command, for display only; it must not throw. */
   readonly onOutput?: OnOutput | undefined
   /** Most bytes of each stream given to `onOutput`; default what is kept for the outcome. */

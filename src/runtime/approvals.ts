@@ -28,6 +28,8 @@ export interface AskingBroker extends ApprovalsBroker {
     about: {
       readonly call: Call
       readonly question: string
+      /** Why the rules of the agent alone do not decide. */
+      readonly why?: string | undefined
       readonly signal: AbortSignal
       /** Asks about this call, in place of the runtime's own. */
       readonly approve?: NonNullable<Parts['approve']>
@@ -60,11 +62,11 @@ export function createApprovals(
   /** Asks the callback, and records what it says as the answer. Resolves to why there is none, if it gave none. */
   async function askHere(
     id: string,
-    { call, question, signal, approve = parts.approve }: Parameters<AskingBroker['ask']>[1],
+    { call, question, why, signal, approve = parts.approve }: Parameters<AskingBroker['ask']>[1],
   ): Promise<string | undefined> {
     if (!approve) return undefined
     try {
-      const said = await approve(call, question, signal)
+      const said = await approve(call, question, signal, why)
       if (signal.aborted) return undefined
       // `approve` is the caller's code: only what is clearly an answer is one.
       if (typeof said !== 'boolean' && typeof said?.isAllowed !== 'boolean') return ASKED.closed(question)

@@ -1,10 +1,10 @@
 /** The decision about a call, and the question to a person: decide -> record -> ask -> decide again -> record. */
 import { basename } from 'node:path'
 import { shownCommand } from '../authorize/index.ts'
-import { type Decision, DEFAULTS, newId } from '../kernel/index.ts'
+import { type Decision, DEFAULTS, newId, toSafeLine } from '../kernel/index.ts'
 import type { LoadedInSession } from '../skills/load/index.ts'
 import type { NewApproval } from '../store/index.ts'
-import { namesDirectory } from '../tools/index.ts'
+import { heldChange, namesDirectory } from '../tools/index.ts'
 import { type CheckedCall, isOtherSkill } from './check-call.ts'
 import { ASKED } from './messages.ts'
 import type { ProjectState } from './project-state.ts'
@@ -22,7 +22,7 @@ export async function decideCall(
 }> {
   const { agent, call, shown, skill, row } = checked
   const { scope = '' } = parts
-  const decision = agent.decide(shown, skill)
+  const decision = await withHeld(checked, agent.decide(shown, skill))
   if (decision.type !== 'ask') return { decision, isRemembered: false }
   const command = shownCommand(shown)
   const asked = { agentId: agent.key, tool: shown.tool, scope, skillDigest: row?.treeDigest }
@@ -35,13 +35,42 @@ export async function decideCall(
     return { decision: allowed(decision, ASKED.remembered(decision.rule)), isRemembered: true }
   if (!canAsk(broker, options)) {
     const asking = { tool: shown.tool, chain: decision.chain, canRemember, why: options.whyNotAsked }
-    const ways = ASKED.noTerminal(decision.question, { ...asking, isConfined: isConfined(parts) })
+    const isAboutHeld = whyHeld(decision) !== undefined
+    const ways = ASKED.noTerminal(decision.question, { ...asking, isAboutHeld, isConfined: isConfined(parts) })
     return { decision: denied(decision, ways), isRemembered: false }
   }
   const prefix = canRemember ? command.prefix : undefined
   const asks = { id: newId(), ...command, prefix, scope }
   const approval = { ...asks, canRemember, ...timesOf(parts) }
   return { decision, approval, isRemembered: false }
+}
+
+/** The layer of the question about a change that would be held. */
+const CHANGES = 'changes'
+
+/** A person is asked about a change that would be held if a command made it, whatever the rules say. */
+async function withHeld({ agent, call }: CheckedCall, decision: Decision): Promise<Decision> {
+  const { registry } = agent
+  if (decision.type === 'deny' || registry.ownerOf(call.tool) !== 'nexus') return decision
+  const { chain, limits, shadow } = decision
+  const held = await heldChange(registry.services, { ...call, limits })
+  if (!held) return decision
+  const place = toSafeLine(held.place)
+  // It is asked each time, and no skill answers it.
+  const ruling = { layer: CHANGES, type: 'ask', rule: `hold ${place}`, reason: ASKED.held(place, held.reason) } as const
+  const question = ASKED.mayChange(toSafeLine(call.tool), ruling.reason)
+  const asked = {
+    rule: ruling.rule,
+    chain: [...chain, ruling],
+    limits: { ...limits, confirmation: true as const },
+    shadow,
+  }
+  return { type: 'ask', question, ...asked }
+}
+
+/** Why a command's change would be held, where a decision is about that. */
+export function whyHeld({ chain }: Decision): string | undefined {
+  return chain.find(({ layer }) => layer === CHANGES)?.reason
 }
 
 /** How long a question may be answered: while this process waits for it, and after it ended. */
@@ -101,7 +130,8 @@ export async function decideAfterAsking(
   if (!approval || first.type !== 'ask') return first
   const { signal, onAsked, approve } = options
   onAsked?.({ approvalId: approval.id, isOpen: true })
-  const reply = await broker.ask(approval.id, { call: shown, question: first.question, signal, approve })
+  const why = whyHeld(first)
+  const reply = await broker.ask(approval.id, { call: shown, question: first.question, why, signal, approve })
   onAsked?.({ approvalId: approval.id, isOpen: false })
   const decision = agent.decide(shown, skill)
   if (decision.type === 'deny') return decision
@@ -115,6 +145,7 @@ export async function decideAfterAsking(
     })
   // A skill that cannot be read again is another one: it has no revision.
   if (await isOtherSkill(checked, signal)) return denied(decision, ASKED.skillChanged())
+  if (why !== undefined) return allowed(decision, ASKED.approvedBy(first.rule, reply.by))
   return decision.type === 'ask' ? allowed(decision, ASKED.approvedBy(decision.rule, reply.by)) : decision
 }
 

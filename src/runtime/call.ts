@@ -1,7 +1,7 @@
 /** One call, top to bottom: check -> redact -> decide -> record (-> ask -> decide again -> record) -> load -> run -> redact -> bound -> record. */
 import { type Decision, failed, type Outcome, redactOutput } from '../kernel/index.ts'
 import { argumentsFailure, pathFailure, runTool } from '../tools/index.ts'
-import { decideAfterAsking, decideCall } from './asking.ts'
+import { decideAfterAsking, decideCall, whyHeld } from './asking.ts'
 import { type CheckedCall, type CallingAgent, check } from './check-call.ts'
 import type { Lease } from '../store/index.ts'
 import { redactAndBound } from './kept-output.ts'
@@ -93,7 +93,12 @@ async function askAndRun(
   if (approval) await ledger.start(call.id, decision, lease)
 
   // load and run: loading a skill is what the skill tools do
-  const ran = await run(checked, project, { decision, options, isAgreed })
+  const ran = await run(checked, project, {
+    decision,
+    options,
+    isAgreed,
+    mayChangeHeld: isAgreed && whyHeld(first) !== undefined,
+  })
 
   // redact, bound, record
   const outcome = await redactAndBound(project, call, ran)
@@ -136,9 +141,10 @@ async function run(
     readonly options: Options
     /** True when a person agreed, now or earlier: to this revision of the skill only. */
     readonly isAgreed: boolean
+    readonly mayChangeHeld: boolean
   },
 ): Promise<{ readonly outcome: Outcome; readonly notes: readonly string[] }> {
-  const { decision, options, isAgreed } = given
+  const { decision, options, isAgreed, mayChangeHeld } = given
   const tool = registry.get(call.tool)
   if (!tool) return { outcome: failed('NOT_FOUND', REFUSALS.noTool(call.tool).message), notes: [] }
   const { id: callId, projectId, agentId, sessionId, turnId, origin } = call
@@ -153,6 +159,7 @@ async function run(
     services: registry.services,
     limits: decision.limits,
     agreedRevision: isAgreed ? row?.treeDigest : undefined,
+    mayChangeHeld,
     signal: options.signal,
     onOutput: output?.onOutput,
     maxLiveBytes: options.maxLiveBytes,

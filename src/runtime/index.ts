@@ -1,5 +1,6 @@
 /** runtime: the pipeline, discover -> gate -> catalog -> load -> authorize -> execute -> record, over parts that are given to it. */
 export { createApprovals } from './approvals.ts'
+export { whyHeld } from './asking.ts'
 export { type CatalogRules, findSkills } from './build-catalogs.ts'
 export { countUses, createPromptIndex } from './prompt-index.ts'
 export { createRuntime } from './create-runtime.ts'

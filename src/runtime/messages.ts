@@ -51,9 +51,13 @@ interface Asking {
 }
 
 interface NotAsked extends Asking {
+  readonly isAboutHeld: boolean
   readonly canRemember: boolean
   readonly why: string | undefined
 }
+
+const BY_COMMAND =
+  ' Or make the change with run_command: Nexus holds it, and the user can take it with nexus changes keep.'
 
 const REMEMBERED = ' With --wait the answer can be kept: nexus approvals answer ID --allow --remember exact.'
 
@@ -61,14 +65,18 @@ const REMEMBERED = ' With --wait the answer can be kept: nexus approvals answer 
 export const ASKED = {
   /** `why`: of a front that has its own way to ask, and could not. */
   noTerminal: (question: string, asked: NotAsked) => {
-    const { canRemember, why } = asked
-    const ways = why === undefined ? ': in a terminal, with --yes, or with --wait' : ''
+    const { canRemember, isAboutHeld, why } = asked
+    const inTerminal = isAboutHeld ? ': in a terminal, or with --wait' : ': in a terminal, with --yes, or with --wait'
+    const ways = why === undefined ? inTerminal : ''
     const remembered = canRemember && why === undefined ? REMEMBERED : ''
     return {
       reason: `${question} ${why ?? 'There is no terminal to ask in.'}`,
-      fix: `Only the user can allow it${ways}.${remembered}${noQuestion(asked)}`,
+      fix: `Only the user can allow it${ways}.${isAboutHeld ? BY_COMMAND : ''}${remembered}${noQuestion(asked)}`,
     }
   },
+  /** `reason` completes "held, because …". */
+  held: (place: string, reason: string) => `If a command changed ${place}, Nexus would hold the change: ${reason}.`,
+  mayChange: (tool: string, why: string) => `May '${tool}' make the change in the workspace? ${why}`,
   skillChanged: () => ({
     reason: 'The skill changed while a person was asked.',
     fix: 'Load the skill again, then repeat the call: the user is asked again.',

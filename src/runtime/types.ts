@@ -101,8 +101,8 @@ export interface Parts {
   readonly gateRules?: Omit<GateRules, 'allowList'>
   /** Adds tools to an agent's registry, after the built-in ones: once for each opened agent, when it is first used. */
   readonly registerTools?: (registry: Registry, agentId: string) => void
-  /** Asks a person about a call that policy wants confirmed; without it such a call is denied. */
-  readonly approve?: (call: Call, question: string, signal: AbortSignal) => Promise<ApprovalAnswer>
+  /** Asks a person about a call that policy wants confirmed; without it such a call is denied. `why`: it changes what Nexus would hold, so rules do not answer it. */
+  readonly approve?: (call: Call, question: string, signal: AbortSignal, why?: string) => Promise<ApprovalAnswer>
   /** Wait for an answer of another process where there is no `approve`, such as `nexus approvals answer`. Default false: such a call is denied. */
   readonly waitForAnswers?: boolean
   /** Whether that answerer may answer; default anyone but an agent. */

@@ -25,7 +25,7 @@ export { argumentsFailure, executeTool, runTool, withNotes } from './execute.ts'
 export { toFailure } from './failure.ts'
 export { createWireNames, serverTool, toolNameProblem, toWireName } from './names.ts'
 export { isFileTool } from './file-access/at-path.ts'
-export { decidePath, pathFailure } from './path-decision.ts'
+export { decidePath, type HeldChange, heldChange, pathFailure } from './path-decision.ts'
 export { createRegistry, type Registry, type ToolFactory } from './registry.ts'
 export {
   CLOCK,

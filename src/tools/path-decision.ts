@@ -19,7 +19,8 @@ export interface PathCall {
 }
 
 export interface PathDecision {
-  readonly type: 'allow' | 'deny'
+  /** `ask`: a person would be asked, since a command's change would be held. */
+  readonly type: 'allow' | 'ask' | 'deny'
   readonly text: string
 }
 
@@ -29,13 +30,31 @@ export async function decidePath(services: Services, call: PathCall): Promise<Pa
   if (seen?.type !== 'failed') return seen && { type: 'allow', text: seen.text }
   const { message, fix } = seen
   if (!isRefused(seen)) return undefined
-  return { type: 'deny', text: fix === undefined ? message : `${message.replace(/\.?$/, '.')} ${fix}` }
+  return {
+    type: seen.data?.['held'] === undefined ? 'deny' : 'ask',
+    text: fix === undefined ? message : `${message.replace(/\.?$/, '.')} ${fix}`,
+  }
 }
 
 /** The failure of a call whose path is refused, so that no person is asked about it. */
 export async function pathFailure(services: Services, call: PathCall): Promise<Failed | undefined> {
   const seen = await lookAtCall(services, call)
-  return seen?.type === 'failed' && isRefused(seen) ? seen : undefined
+  return seen?.type === 'failed' && isRefused(seen) && seen.data?.['held'] === undefined ? seen : undefined
+}
+
+/** The change of a file tool that would be held if a command made it. */
+export interface HeldChange {
+  /** The outermost place that decided. */
+  readonly place: string
+  /** Completes "held, because …". */
+  readonly reason: string
+}
+
+/** Undefined for a change that a command could make, and for a call that changes no file. */
+export async function heldChange(services: Services, call: PathCall): Promise<HeldChange | undefined> {
+  const seen = isFileTool(call.tool) ? await lookAtCall(services, call) : undefined
+  const held = seen?.type === 'failed' ? seen.data?.['held'] : undefined
+  return held as HeldChange | undefined
 }
 
 function isRefused({ code }: Failed): boolean {

@@ -32,6 +32,8 @@ export interface FileSettings extends Partial<Protecting> {
   readonly allowedExtensions?: readonly string[]
   /** Most bytes of a file that is read; default 10 MiB. */
   readonly maxReadBytes?: number
+  /** Most bytes of a file that a change set can hold; a larger one is changed only when a person agrees. Default: any. */
+  readonly maxUndoBytes?: number
   /** Most of a file in one answer; default 1,900 lines and 50,000 bytes, so that the answer is not cut again. */
   readonly answer?: OutcomeLimits
 }

@@ -109,7 +109,7 @@ describe('outside of the workspace', () => {
       assert.equal(outcome.type === 'success' && outcome.text, 'inside')
     })
 
-  for (const path of ['a..b', '...', '-rf', '#x', 'a b', 'ü'])
+  for (const path of ['a..b', 'a...', '-rf', '#x', 'a b', 'ü'])
     it(`${path} is written and read as any other name`, async () => {
       assert.equal((await call('write_file', { path, content: 'inside' })).type, 'success')
       const outcome = await call('read_file', { path })
@@ -260,7 +260,7 @@ for (const mode of IS_ROOT ? (['auto'] as const) : (['auto', 'direct'] as const)
         const { call, run, workspace } = open(t)
         await run(`mkdir -p "$(dirname ${path})"; echo evil > ${path}`)
         const outcome = await call('write_file', { path, content: 'evil' })
-        assert.match(outcome.type === 'failed' ? outcome.message : '', /may not change/)
+        assert.match(outcome.type === 'failed' ? outcome.message : '', /may not change|would hold the change/)
         assert.equal(existsSync(join(workspace, path)), false)
       })
 

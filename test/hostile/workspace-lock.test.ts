@@ -93,7 +93,7 @@ test('a file tool waits for the changes of a command, and is checked against the
 
 test('a process that dies loses the lock of a workspace', { skip }, async (t) => {
   const rig = await openRig(t)
-  const script = `await sandbox.alone(workspace, async () => { console.log('held'); await new Promise(() => setInterval(() => {}, 1e6)) })`
+  const script = `await sandbox.alone(workspace, async () => { console.log('held'); await new Promise((end) => setTimeout(end, 1e6)) })`
   const other = await startOther(t, rig.workspace, script)
   const command = rig.run('touch made')
   await settled(command)

@@ -49,7 +49,7 @@ describe('file tools on this machine', () => {
     assert.match(await call('write_file', { path: 'b.txt', content: 'x' }), /^denied: .*disabled by the permissions/)
   })
 
-  it('yolo reads and writes everywhere but at home with Nexus, and not what commands may not change', async (context) => {
+  it('yolo reads and writes everywhere but at home with Nexus, and asks about what would be held of commands', async (context) => {
     const { call, directory, nexusHome } = await open(context, 'agents: [{ id: main, preset: yolo }]\n', {
       trusted: true,
     })
@@ -60,7 +60,7 @@ describe('file tools on this machine', () => {
       await call('write_file', { path: join(nexusHome, 'trust.json'), content: '{}' }),
       /^ACCESS_DENIED: .*Nexus keeps/,
     )
-    assert.match(await call('write_file', { path: '~/.bashrc', content: 'evil' }), /^ACCESS_DENIED: .*may not change/)
+    assert.match(await call('write_file', { path: '~/.bashrc', content: 'evil' }), /^denied: .*if a command changed/i)
     assert.equal(existsSync(join(directory, '.bashrc')), false)
   })
 
@@ -80,11 +80,11 @@ describe('file tools on this machine', () => {
   it('secrets of the configuration are hidden in what is read, in the difference and in a cut', async (context) => {
     const settings = `model: { provider: openai, name: m, apiKey: ${KEY} }\nagents: [{ id: main, preset: yolo }]\n`
     const { call, cwd } = await open(context, settings, { trusted: true })
-    writeFileSync(join(cwd, '.env'), `KEY=${KEY}\n`)
+    writeFileSync(join(cwd, 'env.txt'), `KEY=${KEY}\n`)
     writeFileSync(join(cwd, 'long'), `${'x'.repeat(49_970)}${KEY}${'y'.repeat(500)}`)
-    assert.equal(await call('read_file', { path: '.env' }), 'KEY=[redacted]\n')
+    assert.equal(await call('read_file', { path: 'env.txt' }), 'KEY=[redacted]\n')
     assert.doesNotMatch(await call('read_file', { path: 'long' }), /sk-0123/)
-    const edited = await call('edit_file', { path: '.env', old_string: 'KEY=', new_string: 'TOKEN=' })
+    const edited = await call('edit_file', { path: 'env.txt', old_string: 'KEY=', new_string: 'TOKEN=' })
     assert.match(edited, /-KEY=\[redacted\]\n\+TOKEN=\[redacted\]/)
   })
 })

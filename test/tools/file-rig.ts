@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
-import type { CallLimits, JsonObject, Outcome, Services } from '../../src/kernel/index.ts'
+import type { CallLimits, JsonObject, Outcome, Services, ToolContext } from '../../src/kernel/index.ts'
 import {
   createRegistry,
   createServices,
@@ -24,7 +24,7 @@ export interface FileRig {
   /** The directory around it. */
   readonly above: string
   readonly services: Services
-  call(tool: string, args: JsonObject, limits?: CallLimits): Promise<Outcome>
+  call(tool: string, args: JsonObject, limits?: CallLimits, more?: Partial<ToolContext>): Promise<Outcome>
   text(path: string): string | undefined
 }
 
@@ -58,10 +58,10 @@ export function openFiles(t: TestContext, files: Files = {}, options: RigOptions
     workspace,
     above,
     services,
-    call(name, args, limits) {
+    call(name, args, limits, more) {
       const tool = registry.get(name)
       assert.ok(tool)
-      return executeTool(tool, args, { ...contextOf({ services }), ...(limits && { limits }) })
+      return executeTool(tool, args, { ...contextOf({ services }), ...(limits && { limits }), ...more })
     },
     text(path) {
       const at = join(workspace, path)

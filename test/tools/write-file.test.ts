@@ -79,7 +79,7 @@ describe('write_file', () => {
     assert.match(answerOf(await call('write_file', { path: 'b' })), /content is required/)
   })
 
-  it('writes what commands may not write nowhere, and what the user opened', async (t) => {
+  it('writes what would be held of a command only when a person agreed, and what the user opened', async (t) => {
     const files = { 'sub/.git/HEAD': '', 'conf/own.yaml': 'own' }
     const { call, text, workspace } = openFiles(t, files)
     const own = { protectedPaths: [join(workspace, 'conf/own.yaml')], writableNames: ['.vscode'] }
@@ -94,7 +94,7 @@ describe('write_file', () => {
     ])
       assert.match(
         answerOf(await call('write_file', { path, content: 'evil' })),
-        /^ACCESS_DENIED: .* may not change '/,
+        path === 'nexus.yaml' ? /may not change 'nexus\.yaml'/ : /^ACCESS_DENIED: .* would hold the change of '/,
         path,
       )
     assert.match(
@@ -103,17 +103,19 @@ describe('write_file', () => {
     )
     assert.equal(text('conf/own.yaml'), 'own')
     assert.equal((await withOwn.call('write_file', { path: '.vscode/tasks.json', content: '{}' })).type, 'success')
-    assert.equal((await call('write_file', { path: '.env', content: 'A=1' })).type, 'success')
+    const agree = (path: string) => call('write_file', { path, content: 'A=1' }, undefined, { mayChangeHeld: true })
+    assert.equal((await agree('.env')).type, 'success')
+    assert.match(answerOf(await agree('nexus.yaml')), /part of Nexus or its settings/)
   })
 
-  it('protects the same names outside of the workspace, and within it where only a part is allowed', async (t) => {
+  it('holds the same names outside of the workspace, and within it where only a part is allowed', async (t) => {
     const { call, workspace, above } = openFiles(t, { 'skills/mine/a': '' })
     mkdirSync(join(above, 'other'))
     const write = async (path: string, ...paths: string[]) =>
       answerOf(await call('write_file', { path, content: 'x' }, { readPaths: paths, writePaths: paths }))
-    assert.match(await write(join(above, 'other/.git/config'), '/'), /may not change/)
-    assert.match(await write(join(above, 'other/.bashrc'), join(above, 'other')), /may not change/)
-    assert.match(await write('skills/mine/b', join(workspace, 'skills/mine')), /may not change 'skills'/)
+    assert.match(await write(join(above, 'other/.git/config'), '/'), /would hold/)
+    assert.match(await write(join(above, 'other/.bashrc'), join(above, 'other')), /would hold/)
+    assert.match(await write('skills/mine/b', join(workspace, 'skills/mine')), /would hold the change of 'skills'/)
     assert.match(await write(join(above, 'other/a.txt'), join(above, 'other')), /^Successfully/)
     assert.match(await write(join(above, 'b.txt'), '/'), /^Successfully/)
   })

@@ -198,15 +198,20 @@ function notTrusted({ loaded, workspace }: Local, why: string): NexusError {
 
 /** `--yes`, or the person at the terminal; undefined when neither is there to confirm. */
 function approver(invocation: Invocation): LocalOptions['approve'] {
-  if (invocation.flags['yes'] === true) return async () => ({ isAllowed: true, by: '--yes' })
-  if (!invocation.terminal.isInteractive) return undefined
+  const { isInteractive } = invocation.terminal
+  const isYes = invocation.flags['yes'] === true
+  if (!isInteractive && !isYes) return undefined
   const inTurn = oneAtATime<{ isAllowed: boolean; by: string } | undefined>()
-  return (call, _question, signal) => {
+  return async (call, _question, signal, why) => {
+    // A person answers about what would be held: --yes only answers for the policy.
+    if (isYes && (why === undefined || !isInteractive))
+      return why === undefined ? { isAllowed: true, by: '--yes' } : undefined
     // Whole, because the answer is about all of it.
     const { command, more } = shownCall(call)
     const question = [
       `The agent wants to run ${toSafeLine(call.tool)}${more === undefined ? '' : ` with ${toSafeLine(more)}`}, and its policy asks you first:`,
       ...quoteCommand(command),
+      ...(why === undefined ? [] : [toSafeLine(why)]),
       'Allow it?',
     ]
     return inTurn(async () => {

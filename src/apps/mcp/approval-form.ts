@@ -9,11 +9,14 @@ import { APPROVAL } from './messages.ts'
 export const QUESTION = 'approval'
 
 /** Asks about exactly what would run, secrets blanked. Remembering is offered where the answer may be remembered. */
-export function approvalForm(call: Call, canRemember: boolean): ElicitRequestFormParams {
+export function approvalForm(
+  call: Call,
+  { canRemember, why }: { readonly canRemember: boolean; readonly why: string | undefined },
+): ElicitRequestFormParams {
   const choices = canRemember ? (['once', 'exact', 'deny'] as const) : (['once', 'deny'] as const)
   return {
     mode: 'form',
-    message: APPROVAL.question(call.tool, shownCall(call)),
+    message: APPROVAL.question(call.tool, { ...shownCall(call), why }),
     requestedSchema: {
       type: 'object',
       properties: {

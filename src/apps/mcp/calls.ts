@@ -64,6 +64,7 @@ interface Running {
 interface Waiting extends Running {
   readonly call: Call
   readonly canRemember: boolean
+  readonly why: string | undefined
   readonly answer: (answer: ApprovalAnswer) => void
 }
 
@@ -76,10 +77,10 @@ export function createCalls(): Calls {
   const waiting = new Map<string, Waiting>()
 
   async function ask(entry: Waiting, context: ServerContext): Promise<InputRequiredResult> {
-    const { call, canRemember, about } = entry
+    const { call, about } = entry
     waiting.set(call.id, entry)
     return inputRequired({
-      inputRequests: { [QUESTION]: inputRequired.elicit(approvalForm(call, canRemember)) },
+      inputRequests: { [QUESTION]: inputRequired.elicit(approvalForm(call, entry)) },
       requestState: await codec.mint({ callId: call.id, about }, context),
     })
   }
@@ -92,7 +93,7 @@ export function createCalls(): Calls {
     const over = new AbortController()
     void result.catch(() => undefined).finally(() => over.abort())
     const options = { signal: AbortSignal.any([mcpReq.signal, over.signal]), timeout: STATE_SECONDS * 1000 }
-    const question = { method: 'elicitation/create', params: approvalForm(call, canRemember) } as const
+    const question = { method: 'elicitation/create', params: approvalForm(call, entry) } as const
     const response = await mcpReq.send(question, options).catch(() => ({}))
     waiting.delete(call.id)
     return answerOf(response, { canRemember, client })
@@ -150,7 +151,9 @@ export function createCalls(): Calls {
   }
 }
 
-type First = { readonly result: CallResult } | { readonly asked: Pick<Waiting, 'call' | 'canRemember' | 'answer'> }
+type First =
+  | { readonly result: CallResult }
+  | { readonly asked: Pick<Waiting, 'call' | 'canRemember' | 'why' | 'answer'> }
 
 /** Starts a call; `first` is its result, or the question that it waits for. */
 function begin(
@@ -162,12 +165,12 @@ function begin(
   const cancel = (): void => controller.abort()
   const unlink = onAbort(mcpReq.signal, cancel)
   const asked = Promise.withResolvers<First>()
-  const approve = async (call: Call, _question: string, signal: AbortSignal): Promise<ApprovalAnswer> => {
+  const approve = async (call: Call, _question: string, signal: AbortSignal, why?: string): Promise<ApprovalAnswer> => {
     const open = await local.runtime.approvals.list()
     const canRemember = open.find(({ callId }) => callId === call.id)?.canRemember === true
     const { promise, resolve, reject } = Promise.withResolvers<ApprovalAnswer>()
     onAbort(signal, () => reject(signal.reason as Error))
-    asked.resolve({ asked: { call, canRemember, answer: resolve } })
+    asked.resolve({ asked: { call, canRemember, why, answer: resolve } })
     return promise
   }
   const request = { tool, arguments: args, origin: 'mcp', callId: newId() } as const

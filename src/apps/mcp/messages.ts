@@ -35,12 +35,16 @@ function sizeOf(command: string): string {
 
 /** The question about a call, and why it is over. */
 export const APPROVAL = {
-  question: (tool: string, { command, more }: { readonly command: string; readonly more?: string }) =>
+  question: (
+    tool: string,
+    { command, more, why }: { readonly command: string; readonly more?: string; readonly why?: string | undefined },
+  ) =>
     // Marked, so that no line of it passes for one of ours.
     [
       `May ${toSafeLine(tool)} run this${more === undefined ? '' : ` with ${toSafeLine(more)}`}?${sizeOf(command)}`,
       '',
       ...toVisibleLines(command).map((line) => `| ${line}`),
+      ...(why === undefined ? [] : ['', toSafeLine(why)]),
     ].join('\n'),
   choices: { once: 'Allow once', exact: 'Allow, and do not ask about exactly this again', deny: 'Deny' },
   over: () =>

@@ -3,6 +3,7 @@ export { type Change, createGate, type Judgement, type Surroundings, type Verdic
 export { gitFault } from './git-content.ts'
 export { isPlainTodo, isRepository } from './git-paths.ts'
 export { type ChangeSet, HELD, heldFiles, type Records, recordsOf, type SetEntry, type Side } from './records.ts'
-export { type Maker, NO_SET, type SetLimits, type Taken, takeChanges } from './take.ts'
+export { type Maker, NO_SET, type SetLimits, type Taken, takeChanges, TOO_MUCH } from './take.ts'
 export { putSide } from './sides.ts'
+export { recordWrite, type SetsAt } from './write.ts'
 export { type Choice, drop, keep, type Outcome, recover, undo } from './undo.ts'

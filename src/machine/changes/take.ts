@@ -53,15 +53,7 @@ export async function takeChanges(taking: Taking): Promise<Taken | undefined> {
     // A directory before what is in it.
     .toSorted((a, b) => (a.change.path < b.change.path ? -1 : 1))
   if (judged.length === 0) return undefined
-  const now = Date.now()
-  const set: ChangeSet = {
-    id: Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString('hex'),
-    workspace,
-    createdAt: new Date(now).toISOString(),
-    expiresAt: new Date(now + limits.keepDays * DAY_MS).toISOString(),
-    state: 'taking',
-    ...maker,
-  }
+  const set = newSet(workspace, limits, maker)
   if (hasSecrets) {
     const unkept = (await writeDown(taking, { judged })).map(withoutSet)
     return { entries: await applyAll({ ...taking, pace: createPace() }, unkept) }
@@ -73,6 +65,19 @@ export async function takeChanges(taking: Taking): Promise<Taken | undefined> {
   const applied: ChangeSet = { ...set, state: 'applied' }
   records.write(applied, done)
   return { set: applied, entries: done }
+}
+
+/** A set that is being taken; its row is not written yet. */
+export function newSet(workspace: string, { keepDays }: SetLimits, maker: Pick<ChangeSet, 'tool' | 'call'>): ChangeSet {
+  const now = Date.now()
+  return {
+    id: Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString('hex'),
+    workspace,
+    createdAt: new Date(now).toISOString(),
+    expiresAt: new Date(now + keepDays * DAY_MS).toISOString(),
+    state: 'taking',
+    ...maker,
+  }
 }
 
 /** Nothing could keep it for the user. */
@@ -122,7 +127,8 @@ async function writeDown(
   return entries
 }
 
-const TOO_MUCH = 'the earlier bytes are more than execution.changes.maxBytes, so it could not be undone'
+/** The reason of a change whose earlier bytes no set keeps. */
+export const TOO_MUCH = 'the earlier bytes are more than execution.changes.maxBytes, so it could not be undone'
 const STALE = 'another program changed it meanwhile'
 
 /** Undefined for a path that is equal on both sides by now. */

@@ -116,17 +116,6 @@ export class Directory {
     return this.#change(name, (at) => openSync(at, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode))
   }
 
-  /** Opens a regular file for writing at its end; the caller closes it. Throws EMLINK when it has a second name. */
-  openEnd(name: string): OpenedFile {
-    const { O_APPEND, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_WRONLY } = constants
-    const fd = this.#change(name, (at) => openSync(at, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY))
-    const stats = fstatSync(fd)
-    if (stats.isFile() && stats.nlink === 1) return { fd, stats }
-    closeSync(fd)
-    const path = below(this.path, name)
-    throw stats.isFile() ? new FileError('EMLINK', path) : new FileError('ENXIO', path, { detail: kindOf(stats) })
-  }
-
   /** Default mode: 777 without the umask. */
   makeDirectory(name: string, { mode, owner }: { mode?: number; owner?: Owner | undefined }): void {
     this.#change(name, (at) => mkdirSync(at, { mode: mode === undefined ? 0o777 : 0o700 }))

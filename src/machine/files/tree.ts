@@ -9,7 +9,7 @@ import { readAll } from './read.ts'
 import { removeBelow, type Removed, type RemoveOptions } from './remove.ts'
 import { openRoot, type RootOptions } from './root.ts'
 import { type StoppedBy, walk, type WalkOptions } from './walk.ts'
-import { appendFile, copyFile, type CopyOptions, writeFile, type WriteOptions } from './write.ts'
+import { copyFile, type CopyOptions, writeFile, type WriteOptions } from './write.ts'
 
 const PART_BYTES = 65_536
 
@@ -132,12 +132,6 @@ export class Tree {
       owner: options.owner ?? owner,
       beforeRename: replaces === undefined ? undefined : check,
     })
-  }
-
-  /** See `appendFile`. */
-  async append(path: string, options: { readonly bytes: Uint8Array; readonly pace?: Pace }): Promise<void> {
-    const { directory, name } = this.#around(path)
-    await appendFile(directory, name, options)
   }
 
   /** Copies a file of another tree; see `copyFile`. `to` is its path here, by default the same. */

@@ -79,21 +79,6 @@ async function writeSlices(fd: number, bytes: Uint8Array, pace: Pace): Promise<v
   }
 }
 
-/** Adds to the end of a file, which is not atomic. Throws as `writeFile`, and ENOENT when there is none. */
-export async function appendFile(
-  directory: Directory,
-  name: string,
-  { bytes, pace = createPace() }: { readonly bytes: Uint8Array; readonly pace?: Pace },
-): Promise<void> {
-  replaceable(directory, name)
-  const { fd } = directory.openEnd(name)
-  try {
-    await writeSlices(fd, bytes, pace)
-  } finally {
-    closeSync(fd)
-  }
-}
-
 export interface CopyOptions {
   readonly mode: number
   readonly owner?: Owner | undefined

@@ -1,7 +1,7 @@
 /** sandbox: where commands run. `local` confines them, `none` does not; both are loaded when they are asked for. */
 import type { Diagnostic } from '../../kernel/index.ts'
 import { isNexusError } from '../../kernel/index.ts'
-import type { ChangeSetsAt } from './local/change-sets.ts'
+import type { SetsAt } from '../changes/index.ts'
 import { LazySandbox } from './lazy.ts'
 import { localFacts } from './local/facts.ts'
 import { REQUESTS, sandboxError } from './messages.ts'
@@ -11,14 +11,12 @@ import type { Sandbox } from './sandbox.ts'
 
 export { wayOf } from './guard/followed.ts'
 export { placesIn, type Protecting } from './guard/protected.ts'
-export { protectedPlace } from './guard/write-check.ts'
+export { judgeWrite } from './write-check.ts'
 export { holds, type OpenPaths, partsOf, type PathLimits, type Whole } from './open-paths.ts'
 
 export { checkEnvironment, refusedVariable } from './environment.ts'
 export type { LocalOptions } from './local/options.ts'
 export type { MirrorLimits } from './mirror/scan.ts'
-
-export type { ChangeSetsAt } from './local/change-sets.ts'
 
 export { checkRequest } from './request.ts'
 
@@ -78,10 +76,10 @@ export async function checkSandbox(options: SandboxOptions): Promise<readonly Di
 export async function withChangeSets<T>(
   workspace: string,
   options: SandboxOptions,
-  work: (at: ChangeSetsAt) => Promise<T>,
+  work: (at: SetsAt) => Promise<T>,
 ): Promise<T | undefined> {
   if (options.kind === 'none') return undefined
-  return (await import('./local/change-sets.ts')).withChangeSets(workspace, options, work)
+  return (await import('./local/change-sets.ts')).withChangeSets(workspace, withDefaults(options), { work })
 }
 
 /** Throws INVALID_ARGUMENT for a directory in which a sandbox of that kind refuses to run commands. */

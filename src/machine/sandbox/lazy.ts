@@ -1,4 +1,5 @@
 import type { Diagnostic, TargetFacts } from '../../kernel/index.ts'
+import type { SetsAt } from '../changes/index.ts'
 import type { CommandRequest, CommandResult, PlacedSkill, Sandbox } from './sandbox.ts'
 
 /** Options of the real one. */
@@ -38,7 +39,7 @@ export class LazySandbox implements Sandbox {
     return (await this.#open()).run(request, signal)
   }
 
-  async alone<T>(directory: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async alone<T>(directory: string, work: (sets?: SetsAt) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const sandbox = await this.#open()
     return sandbox.alone ? sandbox.alone(directory, work, signal) : work()
   }

@@ -1,4 +1,5 @@
 import type { Diagnostic, OnOutput, Skill, TargetFacts } from '../../kernel/index.ts'
+import type { SetsAt } from '../changes/index.ts'
 import type { PathLimits } from './open-paths.ts'
 
 /** The input of a command. Nothing of the host's environment is added to `env`. */
@@ -89,10 +90,11 @@ export interface Sandbox {
    */
   run(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult>
   /**
-   * Does work that changes a directory while no change of a command is taken back into it, by any process. Absent where none is.
+   * Does work that changes a directory while no change of a command is taken back into it, by any process. Absent where none is. The work gets the
+   * change sets of the directory, where these are made.
    * Throws FileError EBUSY after a long wait, the reason of the signal, or SANDBOX_UNAVAILABLE.
    */
-  alone?<T>(directory: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
+  alone?<T>(directory: string, work: (sets?: SetsAt) => Promise<T>, signal?: AbortSignal): Promise<T>
   /** Ends all commands and the runner; later calls throw. Safe to call twice. */
   close(): Promise<void>
 }

@@ -61,10 +61,10 @@ async function edit(
   if (changed.type === 'failed') return changed
   const hasMark = Buffer.from(found.bytes.subarray(0, 3)).equals(BYTE_ORDER_MARK)
   const bytes = Buffer.concat([hasMark ? BYTE_ORDER_MARK : Buffer.alloc(0), Buffer.from(changed.text)])
-  await tree.write(path, { bytes, pace: paceOf(signal), replaces })
+  await at.write({ bytes, pace: paceOf(signal), replaces })
   const diff = await differenceOf(found.text, changed.text, redact)
   const data = { path: name, applied: true, replacements: changed.count, diff }
-  return succeeded(`${PATHS.edited(given, changed.count)}\n\n${diff}`, data, { path: absolute })
+  return succeeded(`${PATHS.edited(given, changed.count)}${PATHS.undoable(name)}\n\n${diff}`, data, { path: absolute })
 }
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])

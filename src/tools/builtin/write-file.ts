@@ -1,4 +1,4 @@
-import { codeOf, paceOf } from '../../machine/files/index.ts'
+import { codeOf, type Pace, paceOf } from '../../machine/files/index.ts'
 import { type Outcome, type Services, succeeded, type Tool } from '../../kernel/index.ts'
 import { defineTool } from '../define.ts'
 import { atPath, type OpenPath, pathUse } from '../file-access/at-path.ts'
@@ -31,37 +31,33 @@ export function createWriteFileTool(services: Services): Tool {
   })
 }
 
-async function write(
-  { tree, path, given, name, absolute }: OpenPath,
-  bytes: Uint8Array,
-  isAppended: boolean,
-  signal: AbortSignal,
-): Promise<Outcome> {
+async function write(at: OpenPath, content: Uint8Array, isAppended: boolean, signal: AbortSignal): Promise<Outcome> {
+  const { given, name, absolute } = at
   const pace = paceOf(signal)
-  const isThere = isAppended && (await appended(tree, path, { bytes, pace }))
-  if (!isThere) {
-    // Not over a file that appeared since it was found missing.
-    const options = { bytes, pace, makesParents: true, mustBeNew: isAppended, inheritsOwner: isRoot() }
-    await tree.write(path, options)
-  }
-  const data = { path: name, bytes_written: bytes.byteLength, applied: true }
-  return succeeded(PATHS.wrote(given, bytes.byteLength), data, { path: absolute })
+  const there = isAppended ? await readThere(at, pace) : undefined
+  const bytes = there ? Buffer.concat([there.bytes, content]) : content
+  // Not over a file that appeared since it was found missing, or that changed since it was read.
+  const unless = there ? { replaces: there.stamp } : { mustBeNew: isAppended }
+  await at.write({ bytes, pace, makesParents: true, inheritsOwner: isRoot(), ...unless })
+  const data = { path: name, bytes_written: content.byteLength, applied: true }
+  return succeeded(`${PATHS.wrote(given, content.byteLength)}${PATHS.undoable(name)}`, data, { path: absolute })
 }
 
-/** False when there is no file to append to. */
-async function appended(
-  tree: OpenPath['tree'],
-  path: string,
-  options: Parameters<OpenPath['tree']['append']>[1],
-): Promise<boolean> {
+/** Undefined when there is no file to append to. */
+async function readThere(
+  { tree, path }: OpenPath,
+  pace: Pace,
+): Promise<{ readonly bytes: Uint8Array; readonly stamp: string | undefined } | undefined> {
+  const stamp = tree.entry(path)?.stamp
   try {
-    await tree.append(path, options)
-    return true
+    return { bytes: (await tree.read(path, { maxBytes: MAX_APPENDED_TO, pace })).bytes, stamp }
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
 }
+
+const MAX_APPENDED_TO = 256 * 1024 * 1024
 
 /** Root works for the owner of the workspace, as commands do. */
 function isRoot(): boolean {

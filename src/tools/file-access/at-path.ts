@@ -1,6 +1,6 @@
 /** at-path: opens the directory of a path that a model gave, for one step of a file tool. */
 import { posix } from 'node:path'
-import { codeOf, FileError, Tree } from '../../machine/files/index.ts'
+import { codeOf, FileError, Tree, type TreeWrite } from '../../machine/files/index.ts'
 import {
   type Failed,
   type FailureCode,
@@ -11,7 +11,8 @@ import {
   succeeded,
   type ToolContext,
 } from '../../kernel/index.ts'
-import { placesIn, protectedPlace } from '../../machine/sandbox/index.ts'
+import { type Judgement, recordWrite, type SetsAt, TOO_MUCH } from '../../machine/changes/index.ts'
+import { judgeWrite, placesIn } from '../../machine/sandbox/index.ts'
 import { failedBy, type Message } from '../messages.ts'
 import { PATHS, type Refused } from './messages.ts'
 import { FILES, type FileSettings, SANDBOX, WORKSPACE } from '../services.ts'
@@ -27,11 +28,14 @@ export interface OpenPath {
   /** Absolute. */
   readonly absolute: string
   readonly settings: FileSettings
+  /** Writes the whole content, in a change set where the workspace has them. */
+  write(content: Omit<TreeWrite, 'mode'>): Promise<void>
 }
 
 export interface PathUse {
   readonly given: string
-  readonly context: Pick<ToolContext, 'limits' | 'signal'>
+  readonly tool: string
+  readonly context: Pick<ToolContext, 'limits' | 'signal'> & Partial<Pick<ToolContext, 'callId' | 'mayChangeHeld'>>
   readonly isWrite?: boolean
   /** A directory, to which rules about kinds of files do not apply. */
   readonly isDirectory?: boolean
@@ -50,14 +54,14 @@ export function isFileTool(tool: string): tool is FileTool {
 }
 
 export function pathUse(tool: FileTool, { path = '.' }: JsonObject, context: PathUse['context']): PathUse {
-  return { ...USES[tool], given: String(path), context }
+  return { ...USES[tool], tool, given: String(path), context }
 }
 
 /** Takes a step at a path within the limits of the call. What the file system refuses is a failure for the model. */
 export function atPath(services: Services, use: PathUse, step: Step): Promise<Outcome> {
   const { isWrite = false, context } = use
   return checked(services, use, (place, take) =>
-    isWrite ? alone(services, place.root, context.signal, () => take(step)) : take(step),
+    isWrite ? alone(services, place.root, context.signal, (sets) => take(step, sets)) : take(step),
   )
 }
 
@@ -77,7 +81,7 @@ type Step = (at: OpenPath) => Promise<Outcome>
 async function checked(
   services: Services,
   use: PathUse,
-  act: (place: Reached, take: (step: Step) => Promise<Outcome>) => Promise<Outcome>,
+  act: (place: Reached, take: (step: Step, sets?: SetsAt) => Promise<Outcome>) => Promise<Outcome>,
 ): Promise<Outcome> {
   const { given } = use
   if (given.trim() === '') return failedBy('INVALID_PARAM', PATHS.none())
@@ -87,7 +91,7 @@ async function checked(
   const refused = use.isDirectory ? undefined : notThatFile(given, place, settings)
   if (refused) return refused
   try {
-    return await act(place, (step) => inTree(place, use, settings, step))
+    return await act(place, (step, sets) => inTree(place, use, { settings, sets }, step))
   } catch (error) {
     if (error instanceof FileError) return fileFailure(given, error)
     throw error
@@ -101,7 +105,12 @@ const LAST_CHANGE = serviceKey<Promise<unknown>>('lastFileChange')
  * Checks and writes while nothing else does, in the order of the calls: what is checked at the same time as a change of a command could
  * complete a git directory with it that neither may.
  */
-function alone<T>(services: Services, directory: string, signal: AbortSignal, take: () => Promise<T>): Promise<T> {
+function alone<T>(
+  services: Services,
+  directory: string,
+  signal: AbortSignal,
+  take: (sets?: SetsAt) => Promise<T>,
+): Promise<T> {
   const sandbox = services.get(SANDBOX)
   const locked = (): Promise<T> => sandbox?.alone?.(directory, take, signal) ?? take()
   const next = (services.get(LAST_CHANGE) ?? Promise.resolve()).then(locked, locked)
@@ -111,21 +120,44 @@ function alone<T>(services: Services, directory: string, signal: AbortSignal, ta
 
 async function inTree(
   { root, path, isInWorkspace }: Reached,
-  { given, isWrite }: PathUse,
-  settings: FileSettings,
+  use: PathUse,
+  { settings, sets }: { readonly settings: FileSettings; readonly sets: SetsAt | undefined },
   step: Step,
 ): Promise<Outcome> {
-  const { protectedPaths = [], writableNames = [] } = settings
+  const { given, context } = use
   const tree = new Tree(root, { isReal: true })
   try {
-    const places = placesIn(root, { protectedPaths, writableNames })
-    const closed = isWrite ? await protectedPlace({ tree, root, path, places }) : undefined
-    if (closed !== undefined) return refusal(given, PATHS.protected(closed))
+    const judged = use.isWrite ? await judgementOf(tree, { root, path }, settings) : undefined
+    if (judged?.verdict === 'never') return refusal(given, PATHS.ofNexus(judged.unit))
+    if (judged?.verdict === 'held' && context.mayChangeHeld !== true) return heldFailure(given, judged)
     const absolute = posix.join(root, path)
-    return await step({ tree, path, given, name: isInWorkspace ? path || '.' : absolute, absolute, settings })
+    const name = isInWorkspace ? path || '.' : absolute
+    const write: OpenPath['write'] = async ({ bytes, ...how }) => {
+      const put = (mode?: number): Promise<void> =>
+        tree.write(path, { bytes, ...how, ...(mode !== undefined && { mode }) })
+      const maker = { tool: use.tool, ...(context.callId !== undefined && { call: context.callId }) }
+      if (sets === undefined || !isInWorkspace) await put()
+      else await recordWrite(sets, { path, bytes }, { maker, write: put })
+    }
+    return await step({ tree, path, given, name, absolute, settings, write })
   } finally {
     tree.close()
   }
+}
+
+async function judgementOf(
+  tree: Tree,
+  { root, path }: { readonly root: string; readonly path: string },
+  { protectedPaths = [], writableNames = [], maxUndoBytes = Infinity }: FileSettings,
+): Promise<Judgement> {
+  const judged = await judgeWrite({ tree, root, path, places: placesIn(root, { protectedPaths, writableNames }) })
+  const isTooMuch = judged.verdict === 'applied' && (tree.entry(path)?.size ?? 0) > maxUndoBytes
+  return isTooMuch ? { verdict: 'held', unit: path, reason: TOO_MUCH } : judged
+}
+
+/** The change that a person would have to agree to. */
+function heldFailure(given: string, { unit, reason = '' }: Judgement): Failed {
+  return { ...refusal(given, PATHS.held(unit, reason)), data: { held: { place: unit, reason } } }
 }
 
 /** Why a path is none of a file that may be used; undefined when it may be one. */

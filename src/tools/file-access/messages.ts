@@ -1,4 +1,5 @@
 /** messages: what becomes of a path that a model gave. */
+import { posix } from 'node:path'
 import { toSafeLine } from '../../kernel/index.ts'
 import { quoted, words } from '../messages.ts'
 
@@ -89,11 +90,20 @@ export const PATHS = {
   special: () => refused('it is a FIFO, socket or device, not a regular file'),
   hardLink: () =>
     refused('the file has a second name (a hard link), which may be outside', 'Write a new file under another name.'),
-  protected: (place: string) =>
+  ofNexus: (place: string) =>
     refused(
-      `tools and commands may not change ${quoted(short(place))}, as other programs act upon it by themselves`,
-      'Ask the user to change it, or to open its name with execution.workspace.writable in ~/.nexus/nexus.yaml.',
+      `tools and commands may not change ${quoted(short(place))}: it is part of Nexus or its settings`,
+      'Ask the user to change it.',
     ),
+  /** `reason` completes "held, because …". */
+  held: (place: string, reason: string) =>
+    refused(
+      `Nexus would hold the change of ${quoted(short(place))} if a command made it (${toSafeLine(reason)}), and no person agreed to it`,
+      'Make the change with run_command: the user can take it then.',
+    ),
+  /** Added to the words about a file, of which the name is absolute outside the workspace. */
+  undoable: (name: string) =>
+    posix.isAbsolute(name) ? ' (outside the workspace, so nexus changes cannot undo it)' : '',
 } as const
 
 /** A path on one line; a long one loses its middle. */

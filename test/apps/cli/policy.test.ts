@@ -220,7 +220,7 @@ test('policy explain and test decide about paths as the tool does: allowed, bloc
     /it is blocked for this agent.*addBlockedPaths|blocked/,
   )
   const hook = { path: '.git/hooks/pre-commit', content: 'x' }
-  assert.match(await explain('main', 'write_file', hook), /tools and commands may not change '\.git/)
+  assert.match(await explain('main', 'write_file', hook), /ask by path: .*would hold the change of '\.git/)
   assert.match(
     await explain('site', 'run_command', { command: 'ls', cwd: '..' }),
     /outside the workspace[^]*\ndeny by path\n$/,

@@ -30,7 +30,6 @@ const STEP = fc.record({
   op: fc.constantFrom(
     'read',
     'write',
-    'append',
     'new',
     'parents',
     'list',
@@ -54,8 +53,6 @@ async function take(tree: Tree, { op, path, to }: Step): Promise<unknown> {
       return tree.read(path, { maxBytes: 1_000 })
     case 'write':
       return tree.write(path, { bytes })
-    case 'append':
-      return tree.append(path, { bytes })
     case 'new':
       return tree.write(path, { bytes, mustBeNew: true })
     case 'parents':

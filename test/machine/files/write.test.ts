@@ -93,7 +93,6 @@ test('what a write must not reach is refused and stays as it is', { skip }, asyn
     ['', 'EINVAL'],
   ] as const) {
     await assert.rejects(tree.write(path, { bytes: text('pwned') }), { name: 'FileError', code }, path)
-    await assert.rejects(tree.append(path, { bytes: text('pwned') }), { name: 'FileError' }, path)
   }
   assert.deepEqual(readdirSync(join(above, 'outside')), ['secret.txt'])
   for (const path of ['outside.txt', 'outside/secret.txt'])
@@ -122,13 +121,6 @@ test('a file that must be new never replaces one, nor a link', { skip }, async (
     await assert.rejects(tree.write(path, { bytes: text('x'), mustBeNew: true }), { code: 'EEXIST' }, path)
   await tree.write('new', { bytes: text('x'), mustBeNew: true })
   assert.equal(readFileSync(join(root, 'new'), 'utf8'), 'x')
-})
-
-test('bytes are added to the end of a file', { skip }, async (t) => {
-  const directory = freshDirectory(t)
-  writeFileSync(join(directory, 'log'), 'one\n')
-  await openTree(t, directory).append('log', { bytes: text('two\n') })
-  assert.equal(readFileSync(join(directory, 'log'), 'utf8'), 'one\ntwo\n')
 })
 
 test('of two writers of one file each reader sees one whole content', { skip }, async (t) => {

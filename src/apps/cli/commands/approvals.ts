@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import { commandFix, toSafeLine } from '../../../kernel/index.ts'
-import { createApprovals } from '../../../runtime/index.ts'
+import { createApprovals, whyHeld } from '../../../runtime/index.ts'
 import type { Approval } from '../../../store/index.ts'
 import { quoteCommand } from '../show/lines.ts'
 import { type Answer, argument, choiceFlag, CHOICES, type Invocation } from '../command.ts'
@@ -11,7 +11,13 @@ import { openStored, theOne } from '../stored.ts'
 export async function listApprovals(invocation: Invocation): Promise<Answer> {
   const { terminal } = invocation
   await using opened = await openBroker(invocation)
-  const open = await opened.approvals.list()
+  const open = await Promise.all(
+    (await opened.approvals.list()).map(async (approval) => {
+      const entry = await opened.store.ledger.get(approval.callId)
+      const why = entry && whyHeld(entry.decision)
+      return { ...approval, ...(why !== undefined && { why }) }
+    }),
+  )
   const remembered = await opened.approvals.remembered()
   return {
     data: { open, remembered },
@@ -27,10 +33,11 @@ export async function listApprovals(invocation: Invocation): Promise<Answer> {
   }
 }
 
-function print(approval: Approval, { terminal: { line, paint } }: Invocation): void {
-  const { id, agentPath, tool, command, prefix, scope, createdAt, expiresAt } = approval
+function print(approval: Approval & { readonly why?: string }, { terminal: { line, paint } }: Invocation): void {
+  const { id, agentPath, tool, command, prefix, scope, createdAt, expiresAt, why } = approval
   line(`${paint('bold', id)}  ${toSafeLine(agentPath)} wants to run ${toSafeLine(tool)}${inScope(scope)}`)
   quoteCommand(command).forEach((each) => line(each))
+  if (why !== undefined) line(`  ${toSafeLine(why)}`)
   const remember = prefix === undefined ? '' : `; can be remembered for: ${toSafeLine(prefix)} …`
   const until = new Date(expiresAt).toISOString().slice(0, 16).replace('T', ' ')
   line(`  asked ${ageOf(createdAt)} ago, until ${until} UTC${remember}`)

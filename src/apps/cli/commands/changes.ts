@@ -9,10 +9,11 @@ import {
   type Outcome,
   type Records,
   type SetEntry,
+  type SetsAt,
   type Side,
   undo,
 } from '../../../machine/changes/index.ts'
-import { type ChangeSetsAt, withChangeSets } from '../../../machine/sandbox/index.ts'
+import { withChangeSets } from '../../../machine/sandbox/index.ts'
 import type { Answer, Invocation } from '../command.ts'
 import { errorOf, many } from '../failure.ts'
 import { confirm } from '../interactive/confirm.ts'
@@ -136,7 +137,7 @@ export async function forgetChanges(invocation: Invocation): Promise<Answer> {
 async function moved(
   invocation: Invocation,
   verb: 'kept' | 'restored',
-  work: (at: ChangeSetsAt, set: ChangeSet) => Promise<Outcome[]>,
+  work: (at: SetsAt, set: ChangeSet) => Promise<Outcome[]>,
 ): Promise<Answer> {
   const { terminal } = invocation
   const { id, outcomes } = await inSets(invocation, async (at) => {
@@ -181,7 +182,7 @@ function findSet(records: Records, { positionals: [wanted] }: Invocation): Chang
   return theOne(all, wanted, { noun: 'change set', list: ['changes', 'list'] })
 }
 
-async function inSets<T>(invocation: Invocation, work: (at: ChangeSetsAt) => Promise<T>): Promise<T> {
+async function inSets<T>(invocation: Invocation, work: (at: SetsAt) => Promise<T>): Promise<T> {
   const { cwd, environment } = invocation
   const loaded: LoadedConfig = await loadConfig({ cwd, environment })
   const { directory } = loaded.workspace

@@ -156,7 +156,9 @@ export async function explainCall(
   const step = { layer: PATH, says: type, rule: PATH, text: `${type} by ${PATH}: ${text}` }
   const explained = { ...explanation, steps: [...steps, step] }
   if (type === 'allow') return { ...explained, overMcp }
-  return { ...explained, decision: { ...decision, type, rule: PATH, reason: text }, overMcp: type }
+  const decided = { ...decision, rule: PATH }
+  if (type === 'deny') return { ...explained, decision: { ...decided, type, reason: text }, overMcp: type }
+  return { ...explained, decision: { ...decided, type, question: text }, overMcp: overMcp === 'deny' ? 'deny' : 'ask' }
 }
 
 function noteAbsentServer({ registry }: AgentHandle, tool: string, terminal: Terminal): void {

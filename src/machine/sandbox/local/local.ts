@@ -8,6 +8,8 @@ import { CommandOutput } from '../output.ts'
 import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from '../request.ts'
 import type { EndMessage } from '../runner/protocol.ts'
 import type { CommandRequest, CommandResult, PlacedSkill, Sandbox } from '../sandbox.ts'
+import type { SetsAt } from '../../changes/index.ts'
+import { withChangeSets } from './change-sets.ts'
 import { Connection } from './connection.ts'
 import { insideEnvironment, localFacts, READABLE } from './facts.ts'
 import { type LocalOptions, type LocalSettings, withDefaults } from './options.ts'
@@ -18,7 +20,6 @@ import { findBwrap } from './unavailable.ts'
 import type { Left } from './left.ts'
 import { checkWorkspace, type Entered, enterDirectly, Mirrors, shorten } from './workspace.ts'
 import { guardedIn } from '../guard/journal.ts'
-import { withLock } from '../guard/lock.ts'
 import { placesIn } from '../guard/protected.ts'
 
 /** Time to take changes back that also a command has which used all of its own. */
@@ -117,10 +118,10 @@ class LocalSandbox implements Sandbox {
     })
   }
 
-  async alone<T>(directory: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async alone<T>(directory: string, work: (sets?: SetsAt) => Promise<T>, signal?: AbortSignal): Promise<T> {
     // Elsewhere no command runs.
     if (process.platform !== 'linux') return work()
-    return withLock(lockFile(this.#settings, directory), work, { signal })
+    return withChangeSets(directory, this.#settings, { work, signal })
   }
 
   async close(): Promise<void> {

@@ -58,17 +58,6 @@ export class Dependencies {
   }
 }
 
-/** The directory of installed packages that a path is in, unless its name was opened; commands do not change it. */
-export function dependencyOf(tree: Tree, path: string, writable: readonly string[]): string | undefined {
-  const parts = path.split('/')
-  const above = parts.map((_, index) => parts.slice(0, index + 1).join('/'))
-  return above.find((directory) => {
-    const kind = DEPENDENCIES.find(({ name }) => directory === name || directory.endsWith(`/${name}`))
-    if (kind === undefined || writable.includes(kind.name)) return false
-    return kind.mark === undefined || tree.entry(`${directory}/${kind.mark}`) !== undefined
-  })
-}
-
 /** The name to write into `execution.workspace.writable` for a bound directory. */
 export function dependencyName(path: string): string {
   return DEPENDENCIES.find(({ name }) => path === name || path.endsWith(`/${name}`))?.name ?? path
