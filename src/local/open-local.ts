@@ -80,7 +80,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   const used: AlsoUsed = { skillsDirs: options.skillsDirs, imported: custom.places }
   const forCommands = sandboxOptions(loaded, used)
   const sandbox = isLooking ? openSandbox(forCommands) : await createSandbox(forCommands)
-  const { store, blobs } = isLooking ? {} : await openState({ loaded, environment, secrets })
+  const state = isLooking ? undefined : await openState({ loaded, environment, secrets })
   const parts: Parts = {
     sources: settings.sources,
     sandbox,
@@ -100,8 +100,8 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     prompt: config.skills.prompt,
     events: config.store.events,
     approvals: config.approvals,
-    store,
-    blobs,
+    store: state?.store,
+    blobs: state?.blobs,
     ...ofCaller(options, { custom, leftOut: leftOutBuiltins(config) }),
   }
   const runtime = await createRuntime(parts, options.signal ? { signal: options.signal } : {})
@@ -129,7 +129,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     ],
     close: async () => {
       await runtime.close()
-      await store?.close()
+      await state?.close()
     },
   }
 }

@@ -14,7 +14,7 @@ import { runSecretCommand } from '../machine/host/index.ts'
 import {
   type Blobs,
   openBlobFiles,
-  openStore,
+  openDatabase,
   POSTGRES_MESSAGES,
   type Store,
   type StoreChoice,
@@ -40,46 +40,59 @@ export async function storeChoice({ loaded, environment, secrets }: Configured):
   return { type, url, pool }
 }
 
-/** The store that the configuration chooses, and the bytes that its rows refer to. Throws STORE_FAILED. */
-export async function openState(
-  configured: Configured,
-): Promise<{ readonly store: Store; readonly blobs: Blobs | undefined }> {
+/** The store of a project in the database that the configuration chooses, and the bytes that its rows refer to. */
+export interface State {
+  readonly store: Store
+  readonly blobs: Blobs | undefined
+  /** Closes the database too. */
+  close(): Promise<void>
+}
+
+/** Opens the database that the configuration chooses. Throws STORE_FAILED. */
+export async function openState(configured: Configured): Promise<State> {
   const choice = await storeChoice(configured)
-  const store = await openStore(choice, DEFAULT_PROJECT)
-  return { store, blobs: await openBlobs(choice, store, configured.environment) }
+  const database = await openDatabase(choice)
+  const store = database.project(DEFAULT_PROJECT)
+  const close = async (): Promise<void> => {
+    await store.close()
+    await database.close()
+  }
+  return { store, blobs: await openBlobs(choice, store, configured.environment), close }
 }
 
 /**
- * Where the bytes of saved output are: beside the state file, or for a server in the state directory, so that each database
- * removes only what its own rows named. Undefined where nothing is kept.
+ * Where the bytes of saved output are: beside the state file, or for a server in the state directory, a directory for each
+ * project, so that each removes only what its own rows named. Undefined where nothing is kept.
  */
 async function openBlobs(
   choice: StoreChoice,
-  { blobs }: Store,
+  { projectId, blobs }: Store,
   { stateDirectory }: Environment,
 ): Promise<Blobs | undefined> {
   if (choice.type === 'memory') return undefined
-  const directory =
-    choice.type === 'sqlite' ? `${choice.path}-blobs` : join(stateDirectory, 'blobs', placeKey(choice.url))
-  return openBlobFiles({ directory, references: blobs })
+  const place = choice.type === 'sqlite' ? `${choice.path}-blobs` : join(stateDirectory, 'blobs', placeKey(choice.url))
+  return openBlobFiles({ directory: join(place, keyOf(projectId)), references: blobs })
 }
 
 /** Host, port and database of an address, as one name; its password has no part in it. */
 function placeKey(url: string): string {
   const { host, pathname } = new URL(url)
-  return sha256(host + pathname).slice(0, 16)
+  return keyOf(host + pathname)
+}
+
+/** Any text as a name of a directory. */
+function keyOf(text: string): string {
+  return sha256(text).slice(0, 16)
 }
 
 /**
  * Opens the store that the configuration around `cwd` chooses, for commands that need nothing else of it.
  * Throws CONFIG_INVALID when the configuration has errors: another store than the chosen one would show other sessions.
  */
-export async function openConfiguredStore(where: { readonly cwd: string; readonly environment: Environment }): Promise<{
-  readonly store: Store
-  readonly blobs: Blobs | undefined
-  readonly scope: string
-  readonly config: Config
-}> {
+export async function openConfiguredStore(where: {
+  readonly cwd: string
+  readonly environment: Environment
+}): Promise<State & { readonly scope: string; readonly config: Config }> {
   const loaded = await loadConfig(where)
   assertValid(loaded)
   const state = await openState({ loaded, environment: where.environment })
@@ -102,11 +115,11 @@ export async function readUses(
   const choice = await storeChoice(configured)
   const status = await storeStatus(choice).catch(() => undefined)
   if (!status || status.version === 0 || status.pending.length > 0) return undefined
-  const store = await openStore(choice, DEFAULT_PROJECT)
+  const database = await openDatabase(choice)
   try {
-    return await countUses(store, scope)
+    return await countUses(database.project(DEFAULT_PROJECT), scope)
   } finally {
-    await store.close()
+    await database.close()
   }
 }
 

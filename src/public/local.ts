@@ -2,4 +2,4 @@
 export { assertValid, type Config, loadConfig, type LoadedConfig, readEnvironment } from '../config/index.ts'
 export { type Local, type LocalOptions, openLocal } from '../local/index.ts'
 export { createSandbox } from '../machine/sandbox/index.ts'
-export { openPostgresStore, openSqliteStore } from '../store/index.ts'
+export { type Database, openDatabase, openPostgresStore, openSqliteStore } from '../store/index.ts'

@@ -22,7 +22,6 @@ export {
   openBlobFiles,
   openPostgresStore,
   openSqliteStore,
-  openStore,
   storeStatus,
 } from './open-store.ts'
 export { sessionLease } from './rules.ts'

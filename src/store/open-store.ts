@@ -53,14 +53,9 @@ async function onlyStore(database: Database, projectId: string): Promise<Store> 
   }
 }
 
-/** Opens the directory that keeps the bytes of a project's blobs; nothing is made before the first write. */
+/** Opens the directory that keeps the bytes of one project's blobs; nothing is made before the first write. */
 export async function openBlobFiles(options: BlobFilesOptions): Promise<Blobs> {
   return (await import('./blob-files/blob-files.ts')).createBlobFiles(options)
-}
-
-/** Opens the chosen store, with a database of its own. */
-export async function openStore(choice: StoreChoice, projectId: string): Promise<Store> {
-  return onlyStore(await openDatabase(choice), projectId)
 }
 
 /** The state of a database, which is not changed; undefined for memory. Throws STORE_FAILED with the reason and the fix. */

@@ -142,3 +142,27 @@ test('the store is that of the runtime, also where nothing is kept', async (t) =
   const { local } = await open(t, { watch: false })
   assert.equal(local.store, local.runtime.store)
 })
+
+test('two workspaces of one process record into one state file at once', async (t) => {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-two-')))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const environment = readEnvironment({ HOME: directory, NEXUS_HOME: join(directory, 'home'), PATH: '' })
+  const locals = await Promise.all(
+    ['one', 'two'].map((name) => {
+      mkdirSync(join(directory, name))
+      return openLocal({ cwd: join(directory, name), environment, sandbox: 'none' })
+    }),
+  )
+  const [one, two] = locals
+  assert.ok(one && two)
+  const agents = locals.map(({ runtime }) => runtime.openAgent())
+  const calls = agents.flatMap((agent) =>
+    Array.from({ length: 20 }, () => agent.call({ tool: 'list_files', arguments: {} })),
+  )
+  await Promise.all(calls)
+  for (const { store } of locals) assert.equal((await store.ledger.list()).length, 40)
+  await one.close()
+  await agents[1]?.call({ tool: 'list_files', arguments: {} })
+  assert.equal((await two.store.ledger.list()).length, 41, 'the other one goes on')
+  await two.close()
+})

@@ -16,11 +16,16 @@ import { storeContract } from '../../src/testing/store/contract.ts'
 import { inspectMigrated, makeFirstSchema } from './first-schema.ts'
 import { PASSWORD, startPostgres, type TestServer, whyNoPostgres } from './postgres-server.ts'
 import { endChildren, ended, start } from './processes.ts'
+import { type ResetProxy, startResetProxy } from './reset-proxy.ts'
 
 const skip = whyNoPostgres() ?? false
 let server: TestServer
 before(async () => {
-  if (skip === false) server = await startPostgres()
+  if (skip !== false) return
+  server = await startPostgres()
+  await server.create('pooled')
+  await server.query(`alter database pooled set search_path = 'elsewhere'`, 'postgres')
+  await server.query(`alter database pooled set default_transaction_isolation = 'serializable'`, 'postgres')
 })
 after(async () => {
   endChildren()
@@ -34,6 +39,21 @@ describe('on a Postgres server', { skip }, () => {
   storeContract('postgres', (options) =>
     openPostgresStore({ ...options, url: server.url(), pool: { maxConnections: 2, idleTimeoutMs: 500 } }),
   )
+})
+
+describe('behind a pooler that gives each transaction a fresh session', { skip }, () => {
+  let proxy: ResetProxy
+  before(async () => {
+    proxy = await startResetProxy(server.port)
+  })
+  after(async () => {
+    assert.ok(proxy.resets > 1_000, `only ${proxy.resets} resets`)
+    await proxy.close()
+  })
+  storeContract('postgres, with settings that name other tables', async (options) => {
+    const url = server.url('pooled', proxy.port)
+    return openPostgresStore({ ...options, url, pool: { maxConnections: 2, idleTimeoutMs: 500 } })
+  })
 })
 
 describe('stores of one Postgres database', { skip }, () => {

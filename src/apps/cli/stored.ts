@@ -8,7 +8,7 @@ type Opened = Awaited<ReturnType<typeof openConfiguredStore>>
 
 export async function openStored(invocation: Invocation): Promise<Opened & AsyncDisposable> {
   const opened = await openConfiguredStore(invocation)
-  return { ...opened, [Symbol.asyncDispose]: () => opened.store.close() }
+  return { ...opened, [Symbol.asyncDispose]: opened.close }
 }
 
 /** The one with that id, else those whose ids begin so. */

@@ -10,6 +10,8 @@ import { ConnectionLost, toStoreError } from './store-error.ts'
 
 /** How long a lost server is waited for: longer than a restart, and than a transaction that was left may stay open. */
 const RETRY_MS = 30_000
+/** A process that stopped inside a transaction would bar the other writers of its project for longer. */
+const IDLE_MS = 5_000
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [20, 1_000]
 
 /**
@@ -24,9 +26,10 @@ export function createPostgresConnection(
   connections: Connections,
   { projectId, clock }: { readonly projectId: string; readonly clock: Clock | undefined },
 ): Connection {
-  const { target } = connections
+  const { target, limits } = connections
   const project = { projectId, writer: newId() }
-  const begin = `begin; select pg_advisory_xact_lock(${lockOf(projectId)})`
+  const begin = `begin isolation level read committed; set local statement_timeout = ${limits.statementTimeoutMs};
+    set local idle_in_transaction_session_timeout = ${IDLE_MS}; select pg_advisory_xact_lock(${lockOf(projectId)})`
   let isClosed = false
   let changes = 0
   const direct = (work: (statements: Statements) => Promise<unknown>) =>

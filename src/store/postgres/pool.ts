@@ -1,5 +1,5 @@
-import type { ClientBase, Pool, PoolClient, PoolConfig, QueryResult } from 'pg'
-import { NexusError, sha256 } from '../../kernel/index.ts'
+import type { Pool, PoolClient, PoolConfig, QueryResult } from 'pg'
+import { NexusError } from '../../kernel/index.ts'
 import type { Target } from '../database.ts'
 import { MESSAGES, POSTGRES } from '../messages.ts'
 import { storeError } from '../rules.ts'
@@ -22,17 +22,16 @@ export const POOL_LIMITS: PoolLimits = {
   idleTimeoutMs: 30_000,
 }
 
-/** A process that stopped inside a transaction would bar the other writers of its project for longer. */
-const IDLE_IN_TRANSACTION_MS = 5_000
 /** The server ends a slow statement; after this much more, the connection itself is given up. */
 const GRACE_MS = 2_000
 
 /** Throws `ConnectionLost`, or STORE_FAILED. */
 export type Query = (text: string, values?: readonly (string | number)[]) => Promise<QueryResult<Row>>
 
-/** Connections to one database. */
+/** Connections to one database. Nothing is kept in a session, so a pooler may give each transaction another one. */
 export interface Connections {
   readonly target: Target
+  readonly limits: PoolLimits
   /** A text as a literal of a statement. */
   literal(text: string): string
   /** Runs `work` on a connection of its own. A connection that failed is not used again. */
@@ -52,10 +51,6 @@ export async function openPool(url: string, limits: PoolLimits): Promise<Connect
     keepAlive: true,
     application_name: 'nexus',
     types: { getTypeParser: (oid: number) => (oid === pg.types.builtins.INT8 ? Number : (text: string) => text) },
-    onConnect: async (client: ClientBase) => {
-      await client.query(`set search_path to nexus; set statement_timeout = ${limits.statementTimeoutMs};
-        set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}; set default_transaction_isolation = 'read committed'`)
-    },
   }
   const { pool, target } = makePool(pg, config)
   // Without listeners, a lost connection would end the process. What was under way on it fails by itself.
@@ -63,11 +58,12 @@ export async function openPool(url: string, limits: PoolLimits): Promise<Connect
   pool.on('connect', (client) => void client.on('error', () => {}))
   return {
     target,
+    limits,
     literal: pg.escapeLiteral,
     async use(work) {
       const client = await connect(pool, target)
       const query: Query = (text, values) =>
-        client.query(values ? { name: nameOf(text), text, values: [...values] } : text).catch((error: unknown) => {
+        client.query(text, values && [...values]).catch((error: unknown) => {
           throw toFailure(target, error)
         })
       try {
@@ -81,11 +77,6 @@ export async function openPool(url: string, limits: PoolLimits): Promise<Connect
     },
     close: () => (pool.ended || pool.ending ? Promise.resolve() : pool.end()),
   }
-}
-
-/** A statement with a name is planned once a connection, which takes longer than to run it. */
-function nameOf(text: string): string {
-  return sha256(text).slice(0, 32)
 }
 
 async function connect(pool: Pool, target: Target): Promise<PoolClient> {

@@ -4,6 +4,13 @@ import type { Values } from '../sql/scope.ts'
 /** The server's clock, the same through one statement, in epoch milliseconds. */
 const SERVER_NOW = '(extract(epoch from statement_timestamp()) * 1000)::bigint'
 
+/** A table where a statement names it: not a function, not a name with its schema, not the `set` of `do update set`. */
+const TABLE =
+  /(?<![:\w])((?<!distinct )from|join|drop index|into|update|references|table(?: if not exists)?|(?<=index \w+ )on)(\s+)(?!set\b)([a-z]\w*)(?![\w.(])/g
+
+/** The shared SQL with its tables in our schema, so that no setting of the session decides which ones are meant. */
+const qualified = (sql: string): string => sql.replace(TABLE, '$1$2nexus.$3')
+
 /** `:id`, and not the `::` of a cast. */
 const NAMED = /(?<!:):([a-zA-Z]\w*)/g
 
@@ -19,7 +26,7 @@ export interface Translated {
 export function translate(sql: string, values: Values, clock?: Clock): Translated {
   const all = clock && sql.includes(':now') ? { ...values, now: Math.trunc(clock.now()) } : values
   const numbers = new Map<string, number>()
-  const text = sql.replace(NAMED, (_, name: string) => {
+  const text = qualified(sql).replace(NAMED, (_, name: string) => {
     const value = all[name]
     if (name === 'now' && value === undefined) return SERVER_NOW
     if (value === undefined) throw new Error(`The statement has no value for :${name}.`)
@@ -37,7 +44,7 @@ export function withLiterals(
   values: Readonly<Record<string, string | number>>,
   literal: (text: string) => string,
 ): string {
-  return sql.replace(NAMED, (_, name: string) => {
+  return qualified(sql).replace(NAMED, (_, name: string) => {
     if (name === 'now') return SERVER_NOW
     const value = values[name]
     if (value === undefined) throw new Error(`The statement has no value for :${name}.`)

@@ -41,9 +41,10 @@ for (const [line, code] of Object.entries(REFUSED)) {
   })
 }
 
-test('an anchor and its alias are refused', () => {
+test('an anchor and its alias are refused together, also where sentences stand', () => {
   for (const yaml of [
     'name: a\ndescription: &d text\nallowed-tools: *d',
+    'name: a\ndescription: &d text\ncompatibility: *d',
     'name: a\ndescription: b\nx: &a [1,1]\ny: [*a,*a]',
   ]) {
     const codes = parse(yaml).diagnostics.map(({ code }) => code)

@@ -1,8 +1,7 @@
 import { many } from '../failure.ts'
 import { assertValid, loadConfig } from '../../../config/index.ts'
-import { DEFAULT_PROJECT } from '../../../kernel/index.ts'
 import { storeChoice } from '../../../local/index.ts'
-import { openStore, type StoreChoice, type StoreStatus, storeStatus } from '../../../store/index.ts'
+import { openDatabase, type StoreChoice, type StoreStatus, storeStatus } from '../../../store/index.ts'
 import type { Answer, Invocation } from '../command.ts'
 
 /** `nexus db status`: which database keeps the state, and whether it can be used. It changes nothing. */
@@ -15,7 +14,7 @@ export async function dbStatus(invocation: Invocation): Promise<Answer> {
 export async function dbMigrate(invocation: Invocation): Promise<Answer> {
   const choice = await chosen(invocation)
   const { pending: applied = [] } = (await storeStatus(choice)) ?? {}
-  if (applied.length > 0) await (await openStore(choice, DEFAULT_PROJECT)).close()
+  if (applied.length > 0) await (await openDatabase(choice)).close()
   const after = await storeStatus(choice)
   return {
     data: { ...(after ?? IN_MEMORY), applied },

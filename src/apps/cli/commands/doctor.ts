@@ -3,7 +3,7 @@ import type { LoadedConfig } from '../../../config/index.ts'
 import { DEFAULT_PROJECT, type Diagnostic, hasErrors, isNexusError, type Severity } from '../../../kernel/index.ts'
 import { budgetDiagnostics, sandboxOptions, stateFile, storeChoice } from '../../../local/index.ts'
 import { checkSandbox, checkWorkspace, createSandbox, workspaceModeOf } from '../../../machine/sandbox/index.ts'
-import { openStore, storeStatus } from '../../../store/index.ts'
+import { openDatabase, storeStatus } from '../../../store/index.ts'
 import { diagnoseInvalid } from '../../../skills/diagnose/index.ts'
 import type { Answer, Invocation } from '../command.ts'
 import { compiledPlace } from '../compile-cache.ts'
@@ -69,9 +69,9 @@ async function checkState(loaded: LoadedConfig, { environment, terminal }: Invoc
   try {
     const choice = await storeChoice({ loaded, environment })
     const status = await storeStatus(choice)
-    const store = await openStore(choice, DEFAULT_PROJECT)
-    await using _closing = { [Symbol.asyncDispose]: () => store.close() }
-    const [last] = await store.sessions.list({ limit: 1 })
+    const database = await openDatabase(choice)
+    await using _closing = { [Symbol.asyncDispose]: () => database.close() }
+    const [last] = await database.project(DEFAULT_PROJECT).sessions.list({ limit: 1 })
     const used = last ? `last used ${new Date(last.updatedAt).toISOString()}` : 'no session yet'
     const found = status?.version === 0 ? 'new' : used
     const where = type === 'postgres' && status ? status.database : place
