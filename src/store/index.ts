@@ -30,6 +30,7 @@ export type {
   SessionRecord,
   Sessions,
   StoredMessage,
+  TurnName,
   TurnRecord,
   Turns,
   TurnState,

@@ -82,6 +82,9 @@ export interface TurnRecord {
   readonly hiddenCalls: readonly string[]
 }
 
+/** The id of a turn, or the caller's own id of its message. */
+export type TurnName = string | { readonly sessionId: string; readonly requestId: string }
+
 /** Answers of the model, and their tokens. */
 export interface TurnUse {
   readonly steps: number
@@ -135,11 +138,16 @@ export interface Turns {
       readonly messages?: readonly StoredMessage[]
     },
   ): Promise<TurnRecord>
+  /**
+   * Makes the messages of the session that ended processes left those of the process with this lease, and returns them, the
+   * oldest first. They keep their place: no later one is taken before them.
+   */
+  adopt(sessionId: string, lease: Lease): Promise<readonly TurnRecord[]>
   /** A queued or waiting turn is cancelled, with its open calls; for a running one its owner is asked to. An ended one stays as it is. */
-  cancel(id: string): Promise<TurnRecord>
+  cancel(turn: TurnName): Promise<TurnRecord>
   /** A queued turn is dropped; any other one stays as it is. */
   drop(id: string): Promise<TurnRecord>
-  get(id: string): Promise<TurnRecord | undefined>
+  get(turn: TurnName): Promise<TurnRecord | undefined>
   /** Oldest first; with a limit the newest ones, still oldest first. */
   list(filter?: {
     readonly sessionId?: string

@@ -1,13 +1,13 @@
 import { type Clock, NexusError, systemClock } from '../../kernel/index.ts'
-import type { Ledger, SessionRecord, Store, StoredMessage, TurnRecord } from '../../store/index.ts'
+import type { SessionRecord, Store, StoredMessage, TurnRecord } from '../../store/index.ts'
 import type { AgentEvent, AgentListener, TurnResult } from './events.ts'
 import { assistantMessage, CLOSING, type FateOfCalls, repairHistory, toTitle, userMessage } from './history.ts'
 import { type AgentLimits, toLimits } from './limits.ts'
 import type { ModelChoice } from './model/open-model.ts'
-import { AGENTS, NOTICES, TURNS, type WaitingTurn } from './messages.ts'
+import { fateOfCalls, nameLeft, openQuestion, recordedCalls } from './left-work.ts'
+import { AGENTS, NOTICES, TURNS } from './messages.ts'
 import { skillsOfTurn } from './skills-of-turn.ts'
 import { NO_USAGE, resultOf, toStored } from './stored-result.ts'
-import type { RecordedCall } from './tool-calls.ts'
 import { type Before, type FinishedTurn, runTurn, toFault } from './turn.ts'
 import type { TurnAgent } from './turn-context.ts'
 import { takeQueued, type TakenTurn } from './turn-queue.ts'
@@ -26,6 +26,13 @@ export interface Agent {
   send(content: string, options?: SendOptions): Promise<TurnResult>
   /** Runs a message that an ended process left in the queue, or goes on with a turn whose process ended while people were asked. Rejects with INVALID_ARGUMENT when this session has none of that id waiting. */
   resume(turnId: string, options?: Omit<SendOptions, 'requestId'>): Promise<TurnResult>
+  /**
+   * For whoever serves the agent: goes on with the turn whose process ended while people were asked, then runs the messages
+   * that ended processes left, in order and before later ones. Resolves when none is left; rejects as `send` does. Two may call it at once.
+   */
+  takeOver(options?: Omit<SendOptions, 'requestId'>): Promise<readonly TurnResult[]>
+  /** Cancels the message with the caller's own id. False when the session has none, or its turn is over. */
+  cancel(requestId: string): Promise<boolean>
 }
 
 export interface SendOptions {
@@ -68,6 +75,7 @@ export function createAgent(options: AgentOptions): Agent {
   const { sessions, turns } = store
   const { id, key } = agent
   const sessionId = sessionOf(agent)
+  const place = { store, sessionId }
   const limits = toLimits(options.limits)
   const instructions = options.instructions ?? DEFAULT_INSTRUCTIONS
 
@@ -89,32 +97,9 @@ export function createAgent(options: AgentOptions): Agent {
     throw new NexusError('CONFLICT', message, { fix })
   }
 
-  /** Names the messages that ended processes left in the session: Nexus does not run them by itself. */
-  async function nameLeft(ownId: string, emit: AgentListener): Promise<void> {
-    // When they cannot be read, the turn goes on and reports it.
-    const queued = await turns.list({ sessionId, states: ['queued'] }).catch(() => [])
-    const ids = queued.filter((turn) => turn.isLeft && turn.id !== ownId).map((turn) => turn.id)
-    for (const words of TURNS.left({ ids, sessionId })) emit({ type: 'notice', code: 'message-left', ...words })
-  }
-
-  /** The turn of the session that waits for an answer, unless it is the own one, and its first open question. */
-  async function openQuestion(ownId: string): Promise<WaitingTurn | undefined> {
-    const [waiting] = await turns.list({ sessionId, states: ['waiting'] }).catch(() => [])
-    if (!waiting || waiting.id === ownId) return undefined
-    const [question] = await store.approvals.list({ sessionId, states: ['open'] }).catch(() => [])
-    return { turnId: waiting.id, sessionId, question }
-  }
-
-  /** The recorded calls of a turn that goes on, by the model's id. */
-  async function recordedCalls(turnId: string): Promise<Before['recorded']> {
-    const entries = await store.ledger.list({ sessionId, turnId, states: ['asked', 'answered'] })
-    const questions = await store.approvals.list({ sessionId })
-    const found = new Map<string, RecordedCall>()
-    for (const entry of entries) {
-      const question = questions.findLast(({ callId }) => callId === entry.call.id)
-      if (question) found.set(entry.call.toolCallId ?? '', { entry, approvalId: question.id })
-    }
-    return found
+  async function checkSession(): Promise<void> {
+    const session = await sessions.get(sessionId)
+    if (session) checkOwner(session)
   }
 
   /** Waits for the turn, then runs it to its end. */
@@ -122,8 +107,8 @@ export function createAgent(options: AgentOptions): Agent {
     const turnId = queued.id
     const emit = guard(onEvent)
     emit({ type: 'turn-queued', turnId, sessionId })
-    await nameLeft(turnId, emit)
-    const question = await openQuestion(turnId)
+    await nameLeft(place, turnId, emit)
+    const question = await openQuestion(place, turnId)
     const onWait = ({ state }: TurnRecord): void => {
       if (question) {
         for (const words of TURNS.waitsForAnswer(question)) emit({ type: 'notice', code: 'turn-waits', ...words })
@@ -165,7 +150,7 @@ export function createAgent(options: AgentOptions): Agent {
       const messages = goesOn ? await sessions.messages(sessionId) : opened.messages
       const { use, hiddenCalls } = turn
       const before: Before | undefined = goesOn
-        ? { use, hidden: new Set(hiddenCalls), recorded: await recordedCalls(turnId) }
+        ? { use, hidden: new Set(hiddenCalls), recorded: await recordedCalls(place, turnId) }
         : undefined
       ended = await runTurn({ ...base, messages, instructions: told, before })
     } catch (error) {
@@ -220,9 +205,27 @@ export function createAgent(options: AgentOptions): Agent {
       const turn = await turns.enqueue({ sessionId, message, lease, requestId: sendOptions.requestId })
       return run(turn, sendOptions)
     },
+    async takeOver(takeOptions = {}) {
+      await checkSession()
+      await store.reclaim()
+      // Reads first: where nothing was left, nothing is written.
+      const open = await turns.list({ sessionId, states: ['waiting', 'queued'] })
+      const isLeft = open.some((turn) => turn.isLeft)
+      const adopted = isLeft ? await turns.adopt(sessionId, await agent.processLease()) : []
+      const results: TurnResult[] = []
+      for (const turn of [...open.filter(({ state }) => state === 'waiting'), ...adopted])
+        results.push(await run(turn, takeOptions))
+      return results
+    },
+    async cancel(requestId) {
+      await checkSession()
+      const turn = await turns.get({ sessionId, requestId })
+      if (!turn || turn.endedAt !== undefined) return false
+      const { state, isCancelRequested } = await turns.cancel(turn.id)
+      return state === 'cancelled' || (state === 'running' && isCancelRequested)
+    },
     async resume(turnId, resumeOptions = {}) {
-      const session = await sessions.get(sessionId)
-      if (session) checkOwner(session)
+      await checkSession()
       const turn = await turns.get(turnId)
       if (turn?.sessionId === sessionId && (turn.state === 'queued' || turn.state === 'waiting'))
         return run(turn, resumeOptions)
@@ -250,20 +253,6 @@ function notBegun(about: { turnId: string; sessionId: string; error: unknown; is
   const result = { turnId, sessionId, text: '', usage: NO_USAGE }
   if (isCancelled) return { result: { ...result, end: 'cancelled' }, messages: [assistantMessage(CLOSING.cancelled)] }
   return { result: { ...result, end: 'failed', error: toFault(error) }, messages: [assistantMessage(CLOSING.failed)] }
-}
-
-/**
- * The ledger's facts about calls without an answer: a call is recorded before it runs, and its end is written together with
- * its answer. So when no call of the latest recorded turn began without an end, none of the open calls ran.
- */
-async function fateOfCalls(ledger: Ledger, sessionId: string): Promise<FateOfCalls> {
-  const [newest] = await ledger.list({ sessionId, limit: 1 })
-  const turnId = newest?.call.turnId
-  if (turnId === undefined) return 'unknown'
-  const states = (await ledger.list({ sessionId, turnId })).map(({ state }) => state)
-  const hasBegun = states.some((state) => state === 'started' || state === 'interrupted')
-  const isLeft = states.some((state) => state === 'asked' || state === 'answered' || state === 'not run')
-  return isLeft && !hasBegun ? 'not run' : 'unknown'
 }
 
 /** A listener is for display: when it throws, the turn goes on, so that no call stays without its answer. */

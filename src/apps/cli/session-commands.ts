@@ -29,8 +29,9 @@ export const SESSION_COMMANDS: Rows = {
   },
   'sessions cancel': {
     summary: 'cancel a message that waits, or stop the turn that runs',
-    usage: '<turn>',
-    examples: ['nexus sessions cancel 0196f3'],
+    usage: '<turn or session>',
+    options: { request: option('ID', "with a session: the sender's own id of the message") },
+    examples: ['nexus sessions cancel 0196f3', 'nexus sessions cancel 0196f3 --request req-7'],
     load: async () => (await import('./commands/sessions.ts')).cancelTurn,
   },
   calls: {

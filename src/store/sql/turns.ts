@@ -11,7 +11,7 @@ import {
   toJson,
 } from '../rules.ts'
 import type { Lease } from '../leases.ts'
-import type { StoredMessage, TurnRecord, Turns, TurnUse } from '../sessions.ts'
+import type { StoredMessage, TurnName, TurnRecord, Turns, TurnUse } from '../sessions.ts'
 import { ALL_ROWS, defined, filters, json, optionalJson, optionalNumber, optionalText } from './columns.ts'
 import { assertOwned, fencing, OWNED } from './leases.ts'
 import type { Change, Row, Scope, Statements } from './scope.ts'
@@ -37,6 +37,9 @@ const WAITING = `select count(*) as waiting from turns
 const INSERT = `insert into turns
     (project_id, id, session_id, request_id, message, state, queued_fence, cancel_requested, created_at)
   select :projectId, :id, :sessionId, :requestId, :message, 'queued', :fence, 0, :now where ${OWNED}`
+
+const ADOPT = `update turns set queued_fence = :fence
+  where project_id = :projectId and session_id = :sessionId and state = 'queued' and not ${IS_ALIVE} and ${OWNED} returning id, seq`
 
 const SESSION = `select (select path from agents where agents.project_id = :projectId and agents.session_id = sessions.id
     and agents.ended_at is not null) as ended from sessions where project_id = :projectId and id = :sessionId`
@@ -76,11 +79,7 @@ const REQUEST_CANCEL = `update turns set cancel_requested = 1
 
 /** The queues of one project's sessions. */
 export function createSqlTurns(scope: Scope): Turns {
-  const get = async (statements: Statements, id: string): Promise<TurnRecord | undefined> => {
-    const row = await statements.get(GET, { id })
-    return row && toTurn(scope, row)
-  }
-  const mustGet = (statements: Statements, id: string): Promise<TurnRecord> => mustGetTurn(scope, statements, id)
+  const mustGet = (statements: Statements, name: TurnName): Promise<TurnRecord> => mustGetTurn(scope, statements, name)
   const takeOver = async (tx: Change, id: string, lease: Lease): Promise<TurnRecord> => {
     if ((await tx.run(TAKE_OVER, { ...fencing(lease), id })) === 0) await assertOwned(tx, lease)
     await tx.run(TAKE_OVER_CALLS, { id, fence: lease.fence })
@@ -155,7 +154,16 @@ export function createSqlTurns(scope: Scope): Turns {
         return changed(tx, turn)
       })
     },
-    cancel: (id) => scope.change((tx) => cancelTurn(scope, tx, id)),
+    adopt: (sessionId, lease) =>
+      scope.change(async (tx) => {
+        const rows = await tx.all(ADOPT, { ...fencing(lease), sessionId })
+        if (rows.length === 0) await assertOwned(tx, lease)
+        const adopted: TurnRecord[] = []
+        for (const { id } of rows.sort((a, b) => Number(a.seq) - Number(b.seq)))
+          adopted.push(await changed(tx, await mustGet(tx, String(id)), 'adopted'))
+        return adopted
+      }),
+    cancel: (name) => scope.change(async (tx) => cancelTurn(scope, tx, (await mustGet(tx, name)).id)),
     async drop(id) {
       return scope.change(async (tx) => {
         const dropped = await tx.run(END_QUEUED, { id, state: 'dropped' })
@@ -163,7 +171,10 @@ export function createSqlTurns(scope: Scope): Turns {
         return dropped === 0 ? turn : changed(tx, turn)
       })
     },
-    get: (id) => get(scope, id),
+    async get(name) {
+      const row = await rowOf(scope, name)
+      return row && toTurn(scope, row)
+    },
     async list({ sessionId, states, limit } = {}) {
       const { sql, values } = filters({ session_id: sessionId, state: states })
       const rows = await scope.all(
@@ -175,10 +186,13 @@ export function createSqlTurns(scope: Scope): Turns {
   }
 }
 
-async function mustGetTurn(scope: Scope, statements: Statements, id: string): Promise<TurnRecord> {
-  const row = await statements.get(GET, { id })
-  if (!row) throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchTurn({ id }))
-  return toTurn(scope, row)
+const rowOf = (statements: Statements, name: TurnName): Promise<Row | undefined> =>
+  typeof name === 'string' ? statements.get(GET, { id: name }) : statements.get(BY_REQUEST, name)
+
+async function mustGetTurn(scope: Scope, statements: Statements, name: TurnName): Promise<TurnRecord> {
+  const row = await rowOf(statements, name)
+  if (row) return toTurn(scope, row)
+  throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchTurn({ id: typeof name === 'string' ? name : name.requestId }))
 }
 
 /** See `Turns.cancel`; in the transaction of another change. */

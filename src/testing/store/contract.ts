@@ -11,6 +11,7 @@ import { ledgerTests } from './ledger.ts'
 import { isolationTests } from './isolation.ts'
 import { sessionTests } from './sessions.ts'
 import { turnTests } from './turns.ts'
+import { waitingTests } from './waiting.ts'
 
 /** Opens stores over one place, such as one file; every project gets its own store. */
 export type MakeStore = (options: { readonly projectId: string; readonly clock: Clock }) => Promise<Store>
@@ -33,6 +34,7 @@ export function storeContract(name: string, make: MakeStore): void {
     sessionTests(open, clock)
     leaseTests(open, clock)
     turnTests(open, clock)
+    waitingTests(open, clock)
     approvalTests(open, clock)
     eventTests(open, clock)
     blobTests(open, clock)

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { type Lease, sessionLease, type Store, type TurnRecord } from '../../store/index.ts'
-import { acquire, type Advance, ALLOW, ASK, call, DENY, hasCode, type Open, openSession, TTL_MS } from './rig.ts'
+import { type Lease, sessionLease, type TurnRecord } from '../../store/index.ts'
+import { acquire, type Advance, ALLOW, call, DENY, hasCode, type Open, openSession, TTL_MS } from './rig.ts'
 import { failed, succeeded } from '../../kernel/index.ts'
 
 const NO_USE = { steps: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0 }
-const TOKENS = { inputTokens: 5, outputTokens: 2, totalTokens: 7 }
-const APPROVAL = { command: 'make', ttlMs: TTL_MS * 10, waitingTtlMs: TTL_MS * 50 }
 
 const idAndState = (turns: readonly TurnRecord[]) => turns.map(({ id, state }) => `${id} ${state}`)
 
@@ -133,6 +131,49 @@ export function turnTests(open: Open, clock: Advance): void {
     assert.equal((await store.turns.take('s1', lease))?.id, left, 'without an id the oldest is next')
   })
 
+  it('lets whoever serves a session adopt what was left, once, in order and before later messages', async () => {
+    const store = await open()
+    const dead = await acquire(store, 'process:dead')
+    await store.sessions.create({ id: 's1', agentId: 'main', title: '' })
+    await store.sessions.create({ id: 's2', agentId: 'main', title: '' })
+    const queue = async (lease: Lease, sessionId = 's1'): Promise<string> =>
+      (await store.turns.enqueue({ sessionId, message: { role: 'user' }, lease })).id
+    const left = [await queue(dead), await queue(dead), await queue(dead)]
+    const elsewhere = await queue(dead, 's2')
+    await store.turns.cancel(left[1] ?? '')
+    await clock.advance(TTL_MS)
+    const [one, two] = [await acquire(store, 'process:one'), await acquire(store, 'process:two', 'two')]
+    const later = await queue(one)
+    const ids = async (lease: Lease) => (await store.turns.adopt('s1', lease)).map(({ id }) => id)
+    const both = await Promise.all([ids(one), ids(two)])
+    assert.deepEqual(both.flat(), [left[0], left[2]])
+    assert.ok(both.some((adopted) => adopted.length === 0))
+    assert.deepEqual(await ids(two), [])
+    await assert.rejects(store.turns.adopt('s1', dead), hasCode('LEASE_LOST'))
+    assert.equal((await store.turns.get(elsewhere))?.isLeft, true)
+    const lease = await acquire(store, sessionLease('s1'))
+    assert.equal(await store.turns.take('s1', lease, { id: later }), undefined, 'an adopted one comes before')
+    for (const id of [left[0], left[2], later]) {
+      assert.equal((await store.turns.take('s1', lease))?.id, id)
+      await store.turns.finish(id ?? '', lease, { state: 'done' })
+    }
+  })
+
+  it("finds and cancels a turn by the caller's own id of its message", async () => {
+    const store = await open()
+    const [lease, its] = [await openSession(store), await openSession(store, 's2')]
+    const turn = { requestId: `r'; --`, message: { role: 'user' } }
+    const { id } = await store.turns.enqueue({ ...turn, sessionId: 's1', lease })
+    const other = await store.turns.enqueue({ ...turn, sessionId: 's2', lease: its })
+    const name = { sessionId: 's1', requestId: turn.requestId }
+    assert.equal((await store.turns.get(name))?.id, id)
+    const cancelled = await store.turns.cancel(name)
+    assert.deepEqual([cancelled.id, cancelled.state], [id, 'cancelled'])
+    assert.equal((await store.turns.get(other.id))?.state, 'queued')
+    assert.equal(await store.turns.get({ ...name, requestId: 'nope' }), undefined)
+    await assert.rejects(store.turns.cancel({ ...name, requestId: 'nope' }), hasCode('INVALID_ARGUMENT', /nope/))
+  })
+
   it('keeps loaded skills with their revision', async () => {
     const store = await open()
     const lease = await openSession(store)
@@ -175,85 +216,5 @@ export function turnTests(open: Open, clock: Advance): void {
     })
     await assert.rejects(homeless, hasCode('INVALID_ARGUMENT', /no session/))
     assert.equal(await store.ledger.get('c2'), undefined)
-  })
-
-  /** A turn of `s1` that asked about a call, whose owner is gone. */
-  const leaveAsking = async (store: Store, more: readonly string[] = []): Promise<{ turnId: string; gone: Lease }> => {
-    const gone = await openSession(store)
-    const { id: turnId } = await store.turns.enqueue({ sessionId: 's1', message: { role: 'user' }, lease: gone })
-    await store.turns.take('s1', gone)
-    const message = { role: 'assistant', content: 'calls' }
-    await store.turns.step(turnId, gone, { message, tokens: TOKENS, hiddenCalls: ['h'] })
-    const about = { sessionId: 's1', turnId, origin: 'model' as const }
-    await store.ledger.record({ call: call(store, 'c1', about), decision: ASK, approval: APPROVAL, lease: gone })
-    for (const id of more) await store.ledger.record({ call: call(store, id, about), decision: ALLOW, lease: gone })
-    await clock.advance(TTL_MS)
-    return { turnId, gone }
-  }
-
-  it('keeps the questions of a turn whose owner is gone; the next owner goes on with its calls, once', async () => {
-    const store = await open()
-    const { turnId, gone } = await leaveAsking(store)
-    assert.deepEqual(await store.reclaim(), { calls: 0, turns: 1, approvals: 0 })
-    const waiting = await store.turns.get(turnId)
-    assert.deepEqual([waiting?.state, waiting?.endedAt, waiting?.isLeft], ['waiting', undefined, false])
-    assert.deepEqual([waiting?.use, waiting?.hiddenCalls], [{ steps: 1, ...TOKENS }, ['h']])
-    const [question] = await store.approvals.list({ sessionId: 's1', states: ['open'] })
-    assert.ok(question)
-    // It has its longer time from now on.
-    await clock.advance(TTL_MS * 20)
-    assert.equal(await store.approvals.expire(), 0)
-    const answer = { isAllowed: true, by: 'ada', kind: 'key' } as const
-    const answers = await Promise.all([
-      store.approvals.answer(question.id, answer),
-      store.approvals.answer(question.id, answer),
-    ])
-    assert.deepEqual(answers.map(({ isApplied }) => isApplied).sort(), [false, true])
-    assert.deepEqual([answers[0]?.approval.answeredBy, answers[0]?.approval.answeredKind], ['ada', 'key'])
-    assert.equal((await store.turns.get(turnId))?.state, 'waiting', 'nothing runs by the answer alone')
-    const owner = await acquire(store, sessionLease('s1'), 'two')
-    const other = await store.turns.enqueue({ sessionId: 's1', message: { role: 'user' }, lease: owner })
-    assert.equal(await store.turns.take('s1', owner, { id: other.id }), undefined, 'it has its place')
-    assert.equal(await store.turns.take('s1', owner), undefined)
-    assert.equal((await store.turns.take('s1', owner, { id: turnId }))?.state, 'running')
-    await assert.rejects(store.ledger.start('c1', ALLOW, gone), hasCode('LEASE_LOST'))
-    assert.equal((await store.ledger.start('c1', ALLOW, owner)).state, 'started')
-    assert.equal((await store.ledger.close('c1', succeeded('ok'), { lease: owner })).state, 'done')
-    const { use } = await store.turns.step(turnId, owner, { tokens: TOKENS })
-    assert.deepEqual(use, { steps: 2, inputTokens: 10, outputTokens: 4, totalTokens: 14 })
-    await assert.rejects(store.turns.step(turnId, gone, { tokens: TOKENS }), hasCode('LEASE_LOST'))
-    assert.equal((await store.turns.finish(turnId, owner, { state: 'done' })).state, 'done')
-    assert.equal((await store.turns.take('s1', owner))?.id, other.id)
-  })
-
-  it('interrupts a turn whose call had begun, and one that nobody was asked about', async () => {
-    const store = await open()
-    const { turnId } = await leaveAsking(store, ['c2'])
-    assert.deepEqual(await store.reclaim(), { calls: 2, turns: 1, approvals: 1 })
-    assert.equal((await store.turns.get(turnId))?.state, 'interrupted')
-    const states = (await store.ledger.list({ turnId })).map(({ call: { id }, state }) => `${id} ${state}`)
-    assert.deepEqual(states, ['c1 not run', 'c2 interrupted'])
-  })
-
-  it('cancels a turn that waits, with its questions', async () => {
-    const store = await open()
-    const { turnId } = await leaveAsking(store)
-    await store.reclaim()
-    assert.equal((await store.turns.cancel(turnId)).state, 'cancelled')
-    assert.equal((await store.ledger.get('c1'))?.state, 'not run')
-    assert.deepEqual(
-      (await store.approvals.list()).map(({ state }) => state),
-      ['not run'],
-    )
-  })
-
-  it('writes nothing where nothing is due', async () => {
-    const store = await open()
-    await leaveAsking(store)
-    await store.reclaim()
-    const before = await store.events.last()
-    for (let count = 0; count < 3; count++)
-      assert.deepEqual(await store.reclaim(), { calls: 0, turns: 0, approvals: 0 })
-    assert.equal(await store.events.last(), before)
   })
 }

@@ -198,53 +198,18 @@ describe('a store that fails when a turn is taken', () => {
   })
 })
 
-describe('a message of a process that is gone', () => {
-  it('waits until somebody runs it', async () => {
-    await using rig = await startRig({ script: [DONE, DONE], sessionId: 's1' })
-    await rig.send('one')
-    const acquired = await rig.store.leases.acquire('process:dead', { owner: 'dead', ttlMs: 60_000 })
-    assert.equal(acquired.type, 'acquired')
-    const { lease } = acquired as Extract<typeof acquired, { type: 'acquired' }>
-    const message = { role: 'user', content: 'two' }
-    const { id } = await rig.store.turns.enqueue({ sessionId: 's1', message, lease })
-    await rig.store.leases.release(lease)
-    assert.equal((await rig.store.turns.get(id))?.isLeft, true)
-    assert.equal((await rig.agent.resume(id)).end, 'done')
-    assert.deepEqual((await rig.history()).at(-2), message)
-    await assert.rejects(rig.agent.resume(id), (error) => isNexusError(error) && error.code === 'INVALID_ARGUMENT')
-  })
-})
-
-describe('a full queue that an ended process left', () => {
-  it('stops no later message; send names what was left, with the commands that run and cancel it', async () => {
-    await using rig = await startRig({ script: [DONE, DONE, DONE, DONE], sessionId: 's1' })
-    await rig.send('one')
-    const acquired = await rig.store.leases.acquire('process:dead', { owner: 'dead', ttlMs: 60_000 })
-    assert.ok(acquired.type === 'acquired')
-    const { lease } = acquired
-    const ids: string[] = []
-    for (let count = 0; count < 32; count++)
-      ids.push(
-        (await rig.store.turns.enqueue({ sessionId: 's1', message: { role: 'user', content: String(count) }, lease }))
-          .id,
-      )
-    const notices: string[] = []
-    const onEvent = (event: AgentEvent) =>
-      void (event.type === 'notice' && event.code === 'message-left' && notices.push(event.text))
-    await assert.rejects(rig.agent.send('two'), (error) => isNexusError(error) && error.code === 'CONFLICT')
-    await rig.store.leases.release(lease)
-    assert.equal((await rig.agent.send('two', { onEvent })).end, 'done')
-    const [first, second] = ids
-    assert.deepEqual(notices.slice(0, 2), [
-      `The process of message ${first} ended before the message ran. To run it: nexus sessions resume ${first}`,
-      `To cancel it: nexus sessions cancel ${first}`,
-    ])
-    assert.deepEqual(notices.slice(6), ['Further such messages: 29. To list them: nexus sessions show s1'])
-    assert.equal((await rig.agent.resume(first ?? '')).end, 'done')
-    for (const id of ids.slice(3)) await rig.store.turns.cancel(id)
-    notices.length = 0
-    assert.equal((await rig.agent.resume(second ?? '', { onEvent })).end, 'done')
-    assert.deepEqual(notices.length, 2, 'only the third one is left besides')
+describe('cancel by session and request id', () => {
+  it('stops the turn that runs and one that waits, and no other; says false for one that is over', async () => {
+    const { rig, second, running, onEvent, events } = await twoTerminals([WAIT, DONE])
+    await using _closing = rig
+    const waiting = second.send('two', { requestId: 'r2', onEvent })
+    while (!events.some(({ type }) => type === 'notice')) await new Promise(setImmediate)
+    assert.equal(await second.cancel('nope'), false)
+    assert.equal(await rig.agent.cancel('r2'), true)
+    assert.equal((await waiting).end, 'cancelled')
+    assert.equal(await second.cancel('r1'), true)
+    assert.equal((await running).end, 'cancelled')
+    assert.deepEqual([await second.cancel('r1'), await second.cancel('r2')], [false, false])
   })
 })
 

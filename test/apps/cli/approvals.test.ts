@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ModelScript, startModelServer } from '../../../src/testing/index.ts'
+import { openSqliteStore } from '../../../src/store/index.ts'
 import { startPostgres, whyNoPostgres } from '../../store/postgres-server.ts'
 import { ended, Place } from './nexus.ts'
 
@@ -117,4 +118,23 @@ test('the same on Postgres, with `run --continue`', { skip: whyNoPostgres() ?? f
   t.after(() => server.close())
   const settings = `store: { type: postgres, url: ${JSON.stringify(server.url())} }\n`
   await outliveProcess(t, settings, () => ['run', '--continue'])
+})
+
+test("a message is cancelled by its session and the sender's own id", async (t) => {
+  const place = new Place(t)
+  const store = await openSqliteStore({ path: join(place.home, 'state', 'nexus.db'), projectId: 'default' })
+  const acquired = await store.leases.acquire('process:one', { owner: 'one', ttlMs: 60_000 })
+  assert.ok(acquired.type === 'acquired')
+  const { lease } = acquired
+  for (const sessionId of ['first', 'second']) {
+    await store.sessions.create({ id: sessionId, agentId: 'main', title: '' })
+    await store.turns.enqueue({ sessionId, requestId: 'req-7', message: { role: 'user', content: 'x' }, lease })
+  }
+  const { code, stdout } = await place.run(['sessions', 'cancel', 'sec', '--request', 'req-7', '--json'])
+  assert.deepEqual([code, (JSON.parse(stdout) as { data: { state: string } }).data.state], [0, 'cancelled'])
+  const states = (await store.turns.list()).map(({ sessionId, state }) => `${sessionId} ${state}`)
+  assert.deepEqual(states, ['first queued', 'second cancelled'])
+  const unknown = await place.run(['sessions', 'cancel', 'second', '--request', 'req-8'])
+  assert.deepEqual([unknown.code, /no message req-8/.test(unknown.stderr)], [2, true], unknown.stderr)
+  await store.close()
 })

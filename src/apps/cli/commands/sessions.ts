@@ -104,14 +104,18 @@ export async function listCalls(invocation: Invocation): Promise<Answer> {
   }
 }
 
-/** `nexus sessions cancel <turn>`: a message that waits never runs; a running turn is asked to stop. */
+/** `nexus sessions cancel <turn>`, or `<session> --request <id>`: a message that waits never runs; a running turn is asked to stop. */
 export async function cancelTurn(invocation: Invocation): Promise<Answer> {
-  const wanted = argument(invocation, 'the id of a message', ['0196f3'])
+  const request = stringFlag(invocation, 'request')
+  const wanted = argument(invocation, request === undefined ? 'the id of a message' : 'the id of a session', ['0196f3'])
   await using opened = await openStored(invocation)
   const { store } = opened
   await store.reclaim()
-  const open = await store.turns.list({ states: ['queued', 'running', 'waiting'] })
-  const { id, state } = await store.turns.cancel(theOne(open, wanted, TURN).id)
+  const name =
+    request === undefined
+      ? theOne(await store.turns.list({ states: ['queued', 'running', 'waiting'] }), wanted, TURN).id
+      : { sessionId: (await findSession(store, wanted)).id, requestId: request }
+  const { id, state } = await store.turns.cancel(name)
   const done = state === 'running' ? 'Nexus asked the process of this turn to stop it.' : `The message is ${state}.`
   return { data: { turn: id, state }, show: () => invocation.terminal.note(done) }
 }
