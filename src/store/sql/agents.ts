@@ -21,14 +21,14 @@ const TEMPORARY = 'select id from agents where project_id = :projectId and is_te
 /** The agent and its descendants. A materialised path would not do: ids are used again. */
 const SUBTREE = `with recursive subtree(key) as (
     select key from agents where project_id = :projectId and key = :key
-    union all select agents.key from agents join subtree on agents.parent = subtree.key where agents.project_id = :projectId
-  ) select key from subtree`
+    union all select agents.key from agents join "subtree" on agents.parent = "subtree".key where agents.project_id = :projectId
+  ) select key from "subtree"`
 
 const CHAIN = `with recursive chain(key, parent) as (
     select key, parent from agents where project_id = :projectId and key = :key
-    union all select agents.key, agents.parent from agents join chain on agents.key = chain.parent
+    union all select agents.key, agents.parent from agents join "chain" on agents.key = "chain".parent
       where agents.project_id = :projectId
-  ) select * from agents where project_id = :projectId and key in (select key from chain) order by depth`
+  ) select * from agents where project_id = :projectId and key in (select key from "chain") order by depth`
 
 const END = `update agents set ended_at = :now
   where project_id = :projectId and ended_at is null and key in (${SUBTREE}) returning *`
