@@ -15,7 +15,10 @@ export function fileSettings(
   return {
     home: environment.home,
     protectedPaths: protectedPaths(loaded, used),
+    protectedGlobs: config.execution.workspace.protected,
     writableNames: config.execution.workspace.writable,
+    // Without a sandbox there are no change sets.
+    ...(config.execution.sandbox !== 'none' && { maxUndoBytes: config.execution.changes.maxBytes }),
     ...ofTool(config.tools.settings),
     privatePaths: [nexusHome, stateDirectory].map(realPath).filter((path) => !holdsWorkspace(path)),
   }

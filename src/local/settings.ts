@@ -111,8 +111,8 @@ function gateRulesOf({ config, broken }: LoadedConfig): Settings['gateRules'] {
 /** How the configuration wants commands run. */
 export function sandboxOptions(loaded: LoadedConfig, used: AlsoUsed = {}): SandboxOptions {
   const { config, nexusHome, stateDirectory } = loaded
-  const { sandbox: kind, uidBase, limits, workspace } = config.execution
-  const { mode, maxFiles, maxBytes, writable } = workspace
+  const { sandbox: kind, uidBase, limits, workspace, changes } = config.execution
+  const { mode, maxFiles, maxBytes, protected: protectedGlobs, writable } = workspace
   if (kind === 'none') return { kind, projectId: DEFAULT_PROJECT }
   return {
     kind,
@@ -121,7 +121,9 @@ export function sandboxOptions(loaded: LoadedConfig, used: AlsoUsed = {}): Sandb
     limits,
     workspaceMode: mode,
     protectedPaths: protectedPaths(loaded, used),
+    protectedGlobs,
     writableNames: writable,
+    changes,
     mirror: { maxFiles, maxBytes },
     // Root keeps to the sandbox's own default: what another user must read cannot lie in root's home.
     ...(process.getuid?.() !== 0 && { stateDir: join(stateDirectory, 'sandbox') }),

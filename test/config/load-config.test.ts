@@ -21,7 +21,8 @@ describe('loadConfig', () => {
       sandbox: 'local',
       timeoutMs: 30_000,
       maxOutputBytes: 204_800,
-      workspace: { mode: 'mirror', writable: [] },
+      workspace: { mode: 'mirror', protected: [], writable: [] },
+      changes: { keepDays: 14, maxBytes: 64 * 1024 * 1024 },
       limits: {},
     })
     assert.deepEqual(config.skills.prompt, { budgetChars: 12_000, style: 'markdown' })

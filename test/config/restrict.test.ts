@@ -34,6 +34,7 @@ const MAY_TIGHTEN = [
   'execution.mode',
   'execution.timeoutMs',
   'execution.maxOutputBytes',
+  'execution.workspace.protected',
   'limits.maxIterations',
   'limits.toolTimeoutMs',
   'limits.maxConcurrentTools',

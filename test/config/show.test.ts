@@ -77,6 +77,7 @@ agents:
         timeoutMs: config.execution.timeoutMs,
         maxOutputBytes: config.execution.maxOutputBytes,
         workspace: { mode: config.execution.workspace.mode },
+        changes: config.execution.changes,
       },
       approvals: config.approvals,
       limits: config.limits,

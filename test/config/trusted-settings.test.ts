@@ -191,7 +191,9 @@ describe("a workspace's nexus.yaml", () => {
     ['execution: {sandbox: none}', '1:13'],
     ['execution: {mode: none}', '1:13'],
     ['execution: {uidBase: 300000}', '1:13'],
-    ['execution: {workspace: {mode: direct}}', '1:13'],
+    ['execution: {workspace: {mode: direct}}', '1:25'],
+    ['execution: {workspace: {writable: [skills]}}', '1:25'],
+    ['execution: {changes: {keepDays: 1}}', '1:23'],
     ['execution: {filesystem: {allowWrite: [/]}}', '1:26'],
   ]
   for (const [local, position] of OFF) {
@@ -221,7 +223,7 @@ describe("a workspace's nexus.yaml", () => {
     const { config } = await other.load({ configPath })
     assert.deepEqual(
       [config.execution.sandbox, config.execution.workspace],
-      ['none', { mode: 'direct', maxFiles: 5, writable: [] }],
+      ['none', { mode: 'direct', maxFiles: 5, protected: [], writable: [] }],
     )
     assert.equal((await other.load({ overrides: { execution: { sandbox: 'none' } } })).config.execution.sandbox, 'none')
   })

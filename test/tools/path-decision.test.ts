@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import type { CallLimits } from '../../src/kernel/index.ts'
+import type { CallLimits, Outcome } from '../../src/kernel/index.ts'
 import { createScriptedSandbox } from '../../src/testing/scripted-sandbox.ts'
 import { decidePath, executeTool, createRunCommandTool, SANDBOX } from '../../src/tools/index.ts'
 import { unconfined } from './command-rig.ts'
-import { openFiles } from './file-rig.ts'
+import { answerOf, openFiles } from './file-rig.ts'
 import { contextOf } from './rig.ts'
 
 const PATHS = [
@@ -20,6 +20,9 @@ const REFUSED = new Set(['ACCESS_DENIED', 'PERMISSION_DENIED'])
 function isOfMachine(tool: string, path: string, { writePaths }: CallLimits): boolean {
   return /^(?:edit|write)_file$/.test(tool) && writePaths?.[0] === '/' && /^[/~]|^\.\.\//.test(path)
 }
+
+/** Nobody agreed, so that what is asked about is refused too. */
+const wasRefused = (outcome: Outcome): boolean => outcome.type === 'failed' && REFUSED.has(outcome.code)
 
 test('a path is decided as the tool itself decides when it runs, for each file tool, path and limit', async (t) => {
   const files = {
@@ -50,11 +53,11 @@ test('a path is decided as the tool itself decides when it runs, for each file t
         if (isOfMachine(tool, path, limits)) continue
         const decision = await decidePath(rig.services, { tool, arguments: { path, ...more }, limits })
         const outcome = await rig.call(tool, { path, ...(tool === 'list_directory' ? {} : more) }, limits)
-        const isRefused = outcome.type === 'failed' && REFUSED.has(outcome.code)
+        const isRefused = wasRefused(outcome)
         const about = `${tool} ${path} ${JSON.stringify(limits)}: ${JSON.stringify(outcome)}`
         // Nobody agreed, so that what is asked about is refused.
         assert.equal(['ask', 'deny'].includes(decision?.type ?? ''), isRefused, about)
-        if (isRefused) assert.ok(decision?.text.includes(outcome.message.replace(/\.$/, '')), about)
+        if (isRefused) assert.ok(decision?.text.includes(answerOf(outcome).replace(/^\w+: |\.$/g, '')), about)
         if (decision) seen[decision.type] += 1
       }
     }

@@ -43,16 +43,34 @@ const filesystem = v.strictObject({
 
 const workspace = v.strictObject({
   mode: setting(
-    v.picklist(['mirror', 'direct']),
+    is(v.picklist(['mirror', 'direct']), { usersOnly: true }),
     'mirror: commands work in a copy, and what they may change is taken over; direct: in the workspace itself.',
     'mirror',
   ),
-  maxFiles: setting(count, 'Most files of a workspace that is mirrored.'),
-  maxBytes: setting(count, 'Most bytes of a workspace that is mirrored.'),
-  writable: setting(
-    v.array(name),
-    'Protected names and dependency directories that commands may change, such as skills or node_modules.',
+  maxFiles: setting(is(count, { usersOnly: true }), 'Most files of a workspace that is mirrored.'),
+  maxBytes: setting(is(count, { usersOnly: true }), 'Most bytes of a workspace that is mirrored.'),
+  protected: setting(
+    is(names, { merge: 'add', untrusted: 'add' }),
+    'Patterns of files whose changes are held, such as migrations/** or *.lock; * and ? are in a name, ** is any directories.',
     [],
+  ),
+  writable: setting(
+    is(names, { usersOnly: true }),
+    'Names whose changes are not held, and dependency directories that commands may change, such as skills or node_modules.',
+    [],
+  ),
+})
+
+const changes = v.strictObject({
+  keepDays: setting(
+    is(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(3_650)), { usersOnly: true }),
+    'How long change sets are kept, with what they hold.',
+    14,
+  ),
+  maxBytes: setting(
+    is(count, { usersOnly: true }),
+    'Most earlier bytes of one change set; larger changes are held, as they could not be undone.',
+    64 * MIB,
   ),
 })
 
@@ -121,11 +139,8 @@ export const execution = v.pipe(
       'First uid that commands may run as when we are root.',
     ),
     limits: setting(processLimits, 'What one command may use; the local sandbox only.', {}),
-    workspace: setting(
-      is(workspace, { usersOnly: true }),
-      'How commands see the workspace; never read from a workspace.',
-      {},
-    ),
+    workspace: setting(workspace, 'How commands see the workspace, and which of their changes are held.', {}),
+    changes: setting(changes, 'What is kept of the changes of commands and tools: nexus changes.', {}),
     network: setting(
       is(network, {
         unused: {

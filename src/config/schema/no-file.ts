@@ -49,7 +49,12 @@ export const NO_FILE: JsonObject = {
     "limits": {},
     "workspace": {
       "mode": "mirror",
+      "protected": [],
       "writable": []
+    },
+    "changes": {
+      "keepDays": 14,
+      "maxBytes": 67108864
     }
   },
   "limits": {

@@ -1,5 +1,5 @@
 /** write-check: the verdict of the gate on a file that a tool writes: its change is judged as that of a command. */
-import { type Change, createGate, type Judgement } from '../changes/index.ts'
+import { type Change, createGate, type Judgement, protectedBy } from '../changes/index.ts'
 import type { Tree } from '../files/index.ts'
 import { followPlaces, mayLead } from './guard/followed.ts'
 import type { ProtectedPlaces } from './guard/protected.ts'
@@ -25,6 +25,7 @@ export async function judgeWrite({ tree, root, path, places }: Written): Promise
   const judgeWith = (named: readonly string[]) =>
     createGate({
       never: new Set(places.paths),
+      isProtected: protectedBy(places.globs ?? []),
       opened: new Set(places.writable.map((name) => name.toLowerCase())),
       named: new Set(named),
       before: exists,

@@ -148,9 +148,10 @@ async function inTree(
 async function judgementOf(
   tree: Tree,
   { root, path }: { readonly root: string; readonly path: string },
-  { protectedPaths = [], writableNames = [], maxUndoBytes = Infinity }: FileSettings,
+  { protectedPaths = [], writableNames = [], protectedGlobs = [], maxUndoBytes = Infinity }: FileSettings,
 ): Promise<Judgement> {
-  const judged = await judgeWrite({ tree, root, path, places: placesIn(root, { protectedPaths, writableNames }) })
+  const places = placesIn(root, { protectedPaths, writableNames, protectedGlobs })
+  const judged = await judgeWrite({ tree, root, path, places })
   const isTooMuch = judged.verdict === 'applied' && (tree.entry(path)?.size ?? 0) > maxUndoBytes
   return isTooMuch ? { verdict: 'held', unit: path, reason: TOO_MUCH } : judged
 }

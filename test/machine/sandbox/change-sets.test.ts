@@ -202,3 +202,17 @@ test('a file that a command closed to its owner costs no other change', { skip }
     ['done', 'done'],
   )
 })
+
+test('what the user protects is held, and a name that they opened comes back', { skip }, async (context) => {
+  const { run, workspace } = await openRig(context, { protectedGlobs: ['migrations/**'], writableNames: ['.envrc'] })
+  const { changes } = await run('mkdir migrations; echo 1 > migrations/1.sql; echo x > .envrc')
+  assert.deepEqual([changes?.held, changes?.applied], [['migrations', 'migrations/1.sql'], ['.envrc']])
+  assert.deepEqual([existsSync(join(workspace, 'migrations')), existsSync(join(workspace, '.envrc'))], [false, true])
+})
+
+test('a set is kept for as many days as the settings say', { skip }, async (context) => {
+  const { run, workspace } = await openRig(context, { changes: { keepDays: 2 } })
+  await run('echo x > a')
+  const [set] = recordsOf(STATE_DIR, workspace).list()
+  assert.equal(Date.parse(set?.expiresAt ?? '') - Date.parse(set?.createdAt ?? ''), 2 * 86_400_000)
+})

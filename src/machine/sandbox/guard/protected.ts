@@ -22,6 +22,8 @@ export interface ProtectedPlaces {
   readonly paths: readonly string[]
   /** Names that the user opened for commands. */
   readonly writable: readonly string[]
+  /** Patterns of places that the user protects. */
+  readonly globs?: readonly string[]
 }
 
 /** Protected places of any workspace, besides the names. */
@@ -29,13 +31,18 @@ export interface Protecting {
   /** Absolute. */
   readonly protectedPaths: readonly string[]
   readonly writableNames: readonly string[]
+  /** Patterns of places whose changes are held: `execution.workspace.protected`. */
+  readonly protectedGlobs?: readonly string[]
 }
 
 /** The places of one workspace: of the paths that the host uses, those inside it. */
-export function placesIn(workspace: string, { protectedPaths, writableNames }: Protecting): ProtectedPlaces {
+export function placesIn(
+  workspace: string,
+  { protectedPaths, writableNames, protectedGlobs = [] }: Protecting,
+): ProtectedPlaces {
   const above = workspace === '/' ? '/' : `${workspace}/`
   const inside = protectedPaths.filter((path) => path.startsWith(above) && path !== above)
-  return { paths: inside.map((path) => path.slice(above.length)), writable: writableNames }
+  return { paths: inside.map((path) => path.slice(above.length)), writable: writableNames, globs: protectedGlobs }
 }
 
 /** Facts about the rest of the workspace. */

@@ -25,6 +25,8 @@ export interface LocalOptions {
   readonly workspaceMode?: 'auto' | 'mirror' | 'direct'
   /** Absolute paths that commands do not change where they are in a workspace, with all below them. */
   readonly protectedPaths?: readonly string[]
+  /** Patterns of places in a workspace whose changes are held, such as `migrations/**`. */
+  readonly protectedGlobs?: readonly string[]
   /** Protected names that the user opened for commands, such as `skills`. */
   readonly writableNames?: readonly string[]
   /** Directories in which bubblewrap is searched for; default the system's. */
@@ -45,6 +47,7 @@ export interface LocalSettings {
   readonly changes: SetLimits
   readonly mirrored: boolean
   readonly protectedPaths: readonly string[]
+  readonly protectedGlobs: readonly string[]
   readonly writableNames: readonly string[]
   readonly programDirectories: readonly string[]
   readonly language: string
@@ -70,6 +73,7 @@ export function withDefaults(options: LocalOptions): LocalSettings {
     language: 'C.UTF-8',
     timeZone: 'UTC',
     protectedPaths: [],
+    protectedGlobs: [],
     writableNames: [],
     ...given(options),
     projectId: options.projectId,

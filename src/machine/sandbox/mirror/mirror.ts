@@ -10,7 +10,15 @@ import {
   paceOf,
   Tree,
 } from '../../files/index.ts'
-import { createGate, heldFiles, type Maker, putSide, type Records, type SetLimits } from '../../changes/index.ts'
+import {
+  createGate,
+  heldFiles,
+  type Maker,
+  protectedBy,
+  putSide,
+  type Records,
+  type SetLimits,
+} from '../../changes/index.ts'
 import { followPlaces, mayLead } from '../guard/followed.ts'
 import { directoriesAbove, type ProtectedPlaces } from '../guard/protected.ts'
 import { Dependencies } from './dependencies.ts'
@@ -114,7 +122,12 @@ export class Mirror {
         limits: changes,
         workspace,
         maker,
-        rules: { never: new Set(places.paths), named: new Set(this.#named), opened: namesIn(places) },
+        rules: {
+          never: new Set(places.paths),
+          named: new Set(this.#named),
+          opened: namesIn(places),
+          isProtected: protectedBy(places.globs ?? []),
+        },
       })
       this.#isUsable = push.isWhole
       return pushed
