@@ -9,7 +9,12 @@ const TABLE =
   /(?<![:\w])((?<!distinct )from|join|drop index|into|update|references|table(?: if not exists)?|(?<=index \w+ )on)(\s+)(?!set\b)([a-z]\w*)(?![\w.(])/g
 
 /** The shared SQL with its tables in our schema, so that no setting of the session decides which ones are meant. */
-const qualified = (sql: string): string => sql.replace(TABLE, '$1$2nexus.$3')
+function qualified(sql: string): string {
+  const ofStatement = [...sql.matchAll(/\bwith (?:recursive )?(\w+)/g)].map(([, name]) => name)
+  return sql.replace(TABLE, (whole, word: string, space: string, name: string) =>
+    ofStatement.includes(name) ? whole : `${word}${space}nexus.${name}`,
+  )
+}
 
 /** `:id`, and not the `::` of a cast. */
 const NAMED = /(?<!:):([a-zA-Z]\w*)/g
