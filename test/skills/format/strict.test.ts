@@ -108,7 +108,6 @@ test('an unknown key is a warning under the specification only, and one finding 
   assert.deepEqual(shown(strict('triggers: x')), ['warning key-unknown 4:1'])
   for (const profile of PROFILES) assert.deepEqual(shown(strict('licence: MIT', profile)), ['warning key-similar 4:1'])
   assert.deepEqual(shown(strict('author: me', 'claude')), [])
-  assert.deepEqual(shown(strict('when_to_us: x', 'claude')), ['info key-unknown 4:1'])
 })
 
 test('values under metadata that are not text are warnings under the specification', () => {
