@@ -164,14 +164,6 @@ test('a path behind {baseDir} that the skill does not have is reported once, in 
   )
 })
 
-test('an entry of allowed-tools that is close to a known tool is a warning, and no other entry', () => {
-  const found = strict('allowed-tools: Bahs(git:*) Read mcp__x__bash mine-own', 'claude')
-  assert.deepEqual(
-    found.map(({ code, fix }) => [code, fix]),
-    [['tool-similar', 'Write Bash(git:*) instead of Bahs(git:*), if you meant that tool.']],
-  )
-})
-
 test('the text of a template is no description, and a wrong system has one fix', () => {
   const text = '---\nname: a\ndescription: What it does. Use when …\nmetadata: {os: windows10}\n---\nDo it.\n'
   const { diagnostics } = checkStrict(text, { path: 'p', directoryName: 'a', profile: 'claude' })
