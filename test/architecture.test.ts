@@ -45,7 +45,7 @@ const MODULES: Readonly<Record<string, Readonly<Record<string, readonly string[]
     'skill-files': ['files'],
     host: [],
     net: [],
-    changes: ['files', 'host'],
+    changes: ['files'],
     sandbox: ['files', 'skill-files', 'host', 'changes'],
   },
   skills: {

@@ -3,10 +3,11 @@ import { coversCommand, type ShownCommand } from '../authorize/index.ts'
 import { type Call, errorMessage, NexusError } from '../kernel/index.ts'
 import type { Answer, Answered, AnswererKind, Approval, Store } from '../store/index.ts'
 import { ASKED, ERRORS } from './messages.ts'
+import { createWaker } from './waiting.ts'
 import type { ApprovalAnswer, ApprovalsBroker, Parts } from './types.ts'
 
-/** How often another process's answer is looked for. */
-const POLL_MS = 250
+/** A longer timer of Node ends at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** The broker as calls use it. */
 export interface AskingBroker extends ApprovalsBroker {
@@ -121,31 +122,22 @@ function toAnswer(said: NonNullable<ApprovalAnswer>): Answer {
 
 /** The question when it is no longer open; undefined when the caller cancelled. */
 async function untilEnded(store: Store, id: string, signal: AbortSignal): Promise<Approval | undefined> {
-  for (;;) {
-    if (signal.aborted) return undefined
-    const approval = await store.approvals.get(id)
-    if (approval?.state !== 'open') return approval
-    await nextChange(store, id, signal)
-    // Reads first: an open question costs the database no write.
-    await store.reclaim()
-  }
-}
-
-/** Resolves when this store object changed the question, else after a while: another process may have. */
-function nextChange(store: Store, id: string, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer)
-      stop()
-      signal.removeEventListener('abort', end)
-      resolve()
+  const waker = await createWaker(store, ({ references }) => references.approvalId === id)
+  let timer: NodeJS.Timeout | undefined
+  try {
+    for (;;) {
+      if (signal.aborted) return undefined
+      const approval = await store.approvals.get(id)
+      if (approval?.state !== 'open') return approval
+      // On the store's clock it may be a little later: then the sweeper sees it.
+      const ttlMs = approval.expiresAt - approval.createdAt
+      timer ??= setTimeout(() => void store.reclaim().catch(() => undefined), Math.min(ttlMs, MAX_TIMER_MS))
+      await waker.next(signal)
     }
-    const timer = setTimeout(end, POLL_MS)
-    const stop = store.events.listen(({ references }) => {
-      if (references.approvalId === id) end()
-    })
-    signal.addEventListener('abort', end, { once: true })
-  })
+  } finally {
+    clearTimeout(timer)
+    waker.stop()
+  }
 }
 
 /** `unanswered`: why `approve` gave no answer. */

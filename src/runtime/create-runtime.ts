@@ -23,7 +23,7 @@ import { findSkills } from './build-catalogs.ts'
 import { createKeptOutput, type KeptOutput } from './kept-output.ts'
 import { ERRORS, WARNINGS } from './messages.ts'
 import { countUses } from './prompt-index.ts'
-import { keepLease, type KeptLease } from './ownership.ts'
+import { HEARTBEAT_MS, keepLease, type KeptLease } from './ownership.ts'
 import { coalesce, reloadOnChange } from './reload.ts'
 import type { ProjectState } from './project-state.ts'
 import type { AgentProfile, AgentSpec, Parts, ReloadEvent, Runtime } from './types.ts'
@@ -154,12 +154,16 @@ async function boundRecords(store: Store, kept: KeptLease, { bounds, output }: R
   }
   await trim()
   // A failure is for the next write to report; the next hour tries again.
-  const timer = setInterval(() => void trim().catch(() => undefined), TRIM_EVERY_MS)
-  timer.unref()
+  const timers = [
+    setInterval(() => void trim().catch(() => undefined), TRIM_EVERY_MS),
+    // Ends what other processes left, and questions whose time is over.
+    setInterval(() => void store.reclaim().catch(() => undefined), HEARTBEAT_MS),
+  ]
+  for (const timer of timers) timer.unref()
   return {
     ...kept,
     release: () => {
-      clearInterval(timer)
+      timers.map(clearInterval)
       return kept.release()
     },
   }

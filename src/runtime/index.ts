@@ -5,6 +5,7 @@ export { type CatalogRules, findSkills } from './build-catalogs.ts'
 export { countUses, createPromptIndex } from './prompt-index.ts'
 export { createRuntime } from './create-runtime.ts'
 export { keepLease, type KeptLease } from './ownership.ts'
+export { createWaker, type Waker } from './waiting.ts'
 export type {
   AgentHandle,
   AgentProfile,

@@ -5,7 +5,7 @@ import type { Lease, Leases } from '../store/index.ts'
 
 /** How long a lease lasts without a heartbeat: after that, what a killed process left is closed. */
 export const LEASE_MS = 10_000
-const HEARTBEAT_MS = LEASE_MS / 4
+export const HEARTBEAT_MS = LEASE_MS / 4
 
 /** A lease that is renewed until it is released. */
 export interface KeptLease {

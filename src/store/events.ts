@@ -39,6 +39,10 @@ export interface Events {
   append(event: NewEvent): Promise<StoredEvent>
   /** Removes what is older than `maxAgeMs` and all but the newest `maxRows`; the newest one stays. Returns how many. */
   trim(limits: { readonly maxAgeMs?: number; readonly maxRows?: number }): Promise<number>
-  /** Calls `listener` after each commit of this store object, in order; the returned function ends that. */
-  listen(listener: (event: StoredEvent) => void): () => void
+  /**
+   * Calls `listener` for each event that is committed after the promise resolves, by any process, in order; without an event
+   * when some may have been missed, so that who waits looks. The returned function ends that. Changes that end a wait (of turns,
+   * approvals, session leases) come at once; other ones, and other processes on SQLite, within 2 s and 500 ms.
+   */
+  follow(listener: (event?: StoredEvent) => void): Promise<() => void>
 }

@@ -49,6 +49,11 @@ export function sessionLease(sessionId: string): string {
   return `session:${sessionId}`
 }
 
+export function sessionOfLease(name: string): string | undefined {
+  const start = sessionLease('')
+  return name.startsWith(start) ? name.slice(start.length) : undefined
+}
+
 export function checkSessionLease(sessionId: string, lease: Lease): Lease {
   const expected = sessionLease(sessionId)
   if (lease.name === expected) return lease

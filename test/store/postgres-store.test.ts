@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { after, before, describe, it, test } from 'node:test'
+import { after, before, describe, it, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { isNexusError } from '../../src/kernel/index.ts'
 import { createApprovals } from '../../src/runtime/index.ts'
-import { openDatabase, openPostgresStore, type Store } from '../../src/store/index.ts'
+import { openDatabase, openPostgresStore, sessionLease, type Store } from '../../src/store/index.ts'
 import { SQLITE_SCHEMA } from '../../src/store/sqlite/connection.ts'
 import { migrationsOf } from '../../src/store/sql/migrations.ts'
 import { plainConnection } from '../../src/store/postgres/plain-connection.ts'
 import { openPool, POOL_LIMITS } from '../../src/store/postgres/pool.ts'
 import { postgresSchema } from '../../src/store/postgres/schema.ts'
 import { storeContract } from '../../src/testing/store/contract.ts'
+import { startFaultProxy } from './fault-proxy.ts'
 import { inspectMigrated, makeFirstSchema } from './first-schema.ts'
 import { PASSWORD, startPostgres, type TestServer, whyNoPostgres } from './postgres-server.ts'
 import { endChildren, ended, start } from './processes.ts'
@@ -69,6 +70,56 @@ describe('stores of one Postgres database', { skip }, () => {
     )
     await database.close()
     await assert.rejects(database.project('p2').sessions.get('s'), /closed/)
+  })
+})
+
+describe('who follows a project in a Postgres database', { skip }, () => {
+  /** A store that follows through a proxy or directly, another one that writes, and the ids that arrived. */
+  async function following(t: TestContext, port: number, projectId: string) {
+    const [reader, writer] = [await open(server.url('nexus', port), projectId), await open(server.url(), projectId)]
+    t.after(() => Promise.all([reader.close(), writer.close()]))
+    const seen: string[] = []
+    const stop = await reader.events.follow((event) => event?.sessionId && seen.push(event.sessionId))
+    t.after(stop)
+    return {
+      async write(id: string) {
+        await writer.sessions.create({ id, agentId: 'main', title: '' })
+        const acquired = await writer.leases.acquire(sessionLease(id), { owner: 'test', ttlMs: 60_000 })
+        // Its release is what wakes others.
+        if (acquired.type === 'acquired') await writer.leases.release(acquired.lease)
+      },
+      async arrived(ids: readonly string[]) {
+        while (seen.length < 2 * ids.length) await sleep(5)
+        assert.deepEqual(
+          seen,
+          ids.flatMap((id) => [id, id]),
+        )
+      },
+    }
+  }
+
+  it('is told by the server when another process commits, and again after lost connections', async (t) => {
+    const proxy = await startFaultProxy(server.port)
+    t.after(() => proxy.close())
+    const { write, arrived } = await following(t, proxy.port, 'told')
+    await write('first')
+    await arrived(['first'])
+    const startedAt = performance.now()
+    for (const id of ['a', 'b', 'c', 'd']) await write(id)
+    await arrived(['first', 'a', 'b', 'c', 'd'])
+    assert.ok(performance.now() - startedAt < 1_500, 'it came by looking only')
+    proxy.refuse(true)
+    await write('missed')
+    proxy.refuse(false)
+    await arrived(['first', 'a', 'b', 'c', 'd', 'missed'])
+  })
+
+  it('looks every 2 s where a pooler keeps what the server says', async (t) => {
+    const proxy = await startResetProxy(server.port)
+    t.after(() => proxy.close())
+    const { write, arrived } = await following(t, proxy.port, 'looks')
+    await write('one')
+    await arrived(['one'])
   })
 })
 

@@ -80,6 +80,23 @@ describe('several processes on one state file', { skip: process.platform === 'wi
     await store.close()
   })
 
+  it('tell each other of their changes, though neither has looked for rows', async () => {
+    const path = join(directory, 'followed.db')
+    const [reader, writer] = await Promise.all([1, 2].map(() => openSqliteStore({ path, projectId: 'default' })))
+    assert.ok(reader && writer)
+    const seen: (string | undefined)[] = []
+    const arrived = Promise.withResolvers<void>()
+    const stop = await reader.events.follow((event) => {
+      seen.push(event?.sessionId)
+      if (seen.length === 2) arrived.resolve()
+    })
+    for (const id of ['one', 'two']) await writer.sessions.create({ id, agentId: 'main', title: '' })
+    await arrived.promise
+    assert.deepEqual(seen, ['one', 'two'])
+    stop()
+    await Promise.all([reader.close(), writer.close()])
+  })
+
   it('a write waits for a stopped process that is in the middle of a change, and timers of this one go on', async () => {
     const path = join(directory, 'waited.db')
     const store = await openSqliteStore({ path, projectId: 'default' })

@@ -2,11 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { errorMessage, isNexusError, NexusError } from '../../kernel/index.ts'
 import { type Lease, sessionLease, type Store, type StoredMessage, type TurnRecord } from '../../store/index.ts'
-import { keepLease, type KeptLease } from '../../runtime/index.ts'
+import { createWaker, keepLease, type KeptLease, type Waker } from '../../runtime/index.ts'
 import { TURNS } from './messages.ts'
-
-/** How often another process is looked at: its turn ended, or it asked us to stop. */
-const POLL_MS = 250
 
 /** Pauses after failures of the store in a row, before the next try. */
 const RETRY_PAUSES_MS: readonly number[] = [50, 250, 1000]
@@ -46,11 +43,17 @@ export async function takeQueued(
 ): Promise<TakenTurn | EndedTurn> {
   const { sessionId } = queued
   const { signal, onWait, opening } = options
+  let waker: Waker | undefined
   let hasWaited = false
   let failures = 0
+  using _following = { [Symbol.dispose]: () => waker?.stop() }
   for (;;) {
     let next: TakenTurn | EndedTurn | TurnRecord
     try {
+      waker ??= await createWaker(
+        store,
+        (event) => event.sessionId === sessionId && /^(turn|session)\./.test(event.type),
+      )
       next = await tryOnce(store, queued, { isCancelled: signal.aborted, opening })
       failures = 0
     } catch (error) {
@@ -63,7 +66,7 @@ export async function takeQueued(
     if ('type' in next) return next
     if (!hasWaited) onWait(next)
     hasWaited = true
-    await nextChange(store, sessionId, next.isCancelRequested ? undefined : signal)
+    await waker.next(next.isCancelRequested ? undefined : signal)
   }
 }
 
@@ -103,6 +106,7 @@ async function tryTake(
   opening: Opening,
 ): Promise<TakenTurn | undefined> {
   const goesOn = state === 'waiting'
+  if (!(await isNext(store, { id, sessionId }))) return undefined
   const kept = await keepLease(store.leases, sessionLease(sessionId))
   if (!kept) return undefined
   try {
@@ -117,20 +121,30 @@ async function tryTake(
   return undefined
 }
 
+/** Looks before anything is written: whoever acquires a session and cannot go on wakes the others who wait for it. */
+async function isNext({ turns }: Store, { id, sessionId }: Pick<TurnRecord, 'id' | 'sessionId'>): Promise<boolean> {
+  const all = await turns.list({ sessionId, states: ['queued', 'running', 'waiting'] })
+  const first = all.find(({ state }) => state !== 'queued') ?? all.find((turn) => turn.id === id || !turn.isLeft)
+  return first?.id === id
+}
+
 function running(store: Store, turn: TurnRecord, kept: KeptLease): Omit<TakenTurn, 'goesOn'> {
   const cancelled = new AbortController()
   const look = async (): Promise<void> => {
     const now = await store.turns.get(turn.id)
     if (now?.isCancelRequested) cancelled.abort()
   }
-  // A failed look is repeated by the next one; a store that stays broken fails the turn's next write.
-  const timer = setInterval(() => void look().catch(() => undefined), POLL_MS)
-  const stopListening = store.events.listen(({ references }) => {
-    if (references.turnId === turn.id) void look().catch(() => undefined)
+  // A store that cannot be followed fails the turn's next write.
+  const looking = (): void => void look().catch(() => undefined)
+  const following = store.events.follow((event) => {
+    if (event === undefined || event.references['turnId'] === turn.id) looking()
   })
+  following.then(looking, () => undefined)
   const end = async (): Promise<void> => {
-    clearInterval(timer)
-    stopListening()
+    following.then(
+      (stop) => stop(),
+      () => undefined,
+    )
     await kept.release()
   }
   return {
@@ -145,22 +159,4 @@ function running(store: Store, turn: TurnRecord, kept: KeptLease): Omit<TakenTur
     },
     giveUp: end,
   }
-}
-
-/** Resolves when this store object changed something of the session, else after a while: another process may have. */
-function nextChange(store: Store, sessionId: string, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer)
-      stop()
-      signal?.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, POLL_MS)
-    const stop = store.events.listen((event) => {
-      if (event.sessionId === sessionId && event.type.startsWith('turn.')) setTimeout(end, 0)
-    })
-    signal?.addEventListener('abort', end, { once: true })
-    if (signal?.aborted) end()
-  })
 }

@@ -4,7 +4,7 @@ import { type Clock, newId, type NexusError } from '../../kernel/index.ts'
 import { POSTGRES } from '../messages.ts'
 import { storeError } from '../rules.ts'
 import type { Connection, Statements, Values } from '../sql/scope.ts'
-import type { Connections, Query } from './pool.ts'
+import { CHANNEL, type Connections, type Query } from './pool.ts'
 import { translate, withLiterals } from './statements.ts'
 import { ConnectionLost, toStoreError } from './store-error.ts'
 
@@ -91,6 +91,7 @@ export function createPostgresConnection(
     transaction: (work) => inTurn(() => change(work)),
     damaged: (cause): NexusError => storeError('STORE_FAILED', POSTGRES.damaged(target), cause),
     description: POSTGRES.description(target),
+    notify: (tx) => tx.get(NOTIFY, { projectId }),
     close: () =>
       inTurn(async () => {
         if (isClosed) return
@@ -99,6 +100,8 @@ export function createPostgresConnection(
       }),
   }
 }
+
+const NOTIFY = `values (pg_notify('${CHANNEL}', :projectId))`
 
 const LAST_CHANGE = 'select change from writers where project_id = :projectId and id = :writer'
 

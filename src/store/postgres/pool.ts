@@ -25,6 +25,9 @@ export const POOL_LIMITS: PoolLimits = {
 /** The server ends a slow statement; after this much more, the connection itself is given up. */
 const GRACE_MS = 2_000
 
+/** Where commits that wake somebody are announced, with their project. */
+export const CHANNEL = 'nexus'
+
 /** Throws `ConnectionLost`, or STORE_FAILED. */
 export type Query = (text: string, values?: readonly (string | number)[]) => Promise<QueryResult<Row>>
 
@@ -34,6 +37,8 @@ export interface Connections {
   readonly limits: PoolLimits
   /** A text as a literal of a statement. */
   literal(text: string): string
+  /** Tells of each commit that wakes somebody, on a connection of its own; `onEnd` when that is lost. Resolves to what ends it. */
+  listen(onProject: (projectId: string) => void, onEnd: () => void): Promise<() => void>
   /** Runs `work` on a connection of its own. A connection that failed is not used again. */
   use<T>(work: (query: Query) => Promise<T>): Promise<T>
   close(): Promise<void>
@@ -60,6 +65,24 @@ export async function openPool(url: string, limits: PoolLimits): Promise<Connect
     target,
     limits,
     literal: pg.escapeLiteral,
+    async listen(onProject, onEnd) {
+      const client = new pg.Client(config)
+      client.on('error', () => {})
+      client.on('notification', ({ payload = '' }) => onProject(payload))
+      client.once('end', onEnd)
+      const end = (): void => {
+        client.off('end', onEnd)
+        client.end().catch(() => undefined)
+      }
+      try {
+        await client.connect()
+        await client.query(`listen ${CHANNEL}`)
+        return end
+      } catch (error) {
+        end()
+        throw error
+      }
+    },
     async use(work) {
       const client = await connect(pool, target)
       const query: Query = (text, values) =>

@@ -1,11 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { checkName } from '../rules.ts'
+import { createWakes } from '../sql/follow.ts'
 import { migrate } from '../sql/migrate.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
 import type { Connection } from '../sql/scope.ts'
 import type { Database, PostgresStoreOptions } from '../store.ts'
 import { createPostgresConnection } from './connection.ts'
 import { plainConnection } from './plain-connection.ts'
-import { openPool, POOL_LIMITS } from './pool.ts'
+import { type Connections, openPool, POOL_LIMITS } from './pool.ts'
 import { postgresSchema } from './schema.ts'
 import { reported } from './store-error.ts'
 
@@ -14,6 +16,7 @@ export async function openPostgresDatabase(options: Omit<PostgresStoreOptions, '
   const { url, clock, pool } = options
   const connections = await openPool(url, { ...POOL_LIMITS, ...pool })
   const opened = new Set<Connection>()
+  const wakes = createWakes((wake) => listenForOthers(connections, wake), connections.limits.idleTimeoutMs)
   try {
     await reported(connections.target, () => migrate(plainConnection(connections), postgresSchema(connections.target)))
   } catch (error) {
@@ -29,11 +32,45 @@ export async function openPostgresDatabase(options: Omit<PostgresStoreOptions, '
         opened.delete(connection)
         await connection.close()
       }
-      return createSqlStore({ ...connection, close }, projectId)
+      return createSqlStore({ ...connection, close }, projectId, wakes)
     },
     async close() {
       await Promise.all([...opened].map((connection) => connection.close()))
       await connections.close()
+      wakes.close()
     },
+  }
+}
+
+const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [20, 2_000]
+/** Behind a pooler nothing is announced. */
+const LOOK_MS = 2_000
+
+/** Listens for commits of other processes; after a lost connection everybody looks for what was missed. */
+function listenForOthers(connections: Connections, wake: (projectId?: string) => void): () => void {
+  const over = new AbortController()
+  const listenOnce = async (): Promise<void> => {
+    const lost = Promise.withResolvers<void>()
+    const end = await connections.listen(wake, lost.resolve)
+    over.signal.addEventListener('abort', () => lost.resolve())
+    wake()
+    await lost.promise
+    end()
+  }
+  const listen = async (): Promise<void> => {
+    for (let pause = FIRST_PAUSE_MS; !over.signal.aborted; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+      const isListening = await listenOnce().then(
+        () => true,
+        () => false,
+      )
+      if (isListening) pause = FIRST_PAUSE_MS
+      await delay(pause, undefined, { signal: over.signal }).catch(() => undefined)
+    }
+  }
+  void listen()
+  const timer = setInterval(() => wake(), LOOK_MS)
+  return () => {
+    over.abort()
+    clearInterval(timer)
   }
 }

@@ -1,6 +1,7 @@
 import type { EventReferences, Events, StoredEvent } from '../events.ts'
 import { checkEvent, checkLimit, checkNumber } from '../rules.ts'
 import { ALL_ROWS, defined, filters, json, optionalText } from './columns.ts'
+import { createFollow } from './follow.ts'
 import type { Row, Scope } from './scope.ts'
 
 const LAST = 'select id from events where project_id = :projectId order by id desc limit 1'
@@ -15,7 +16,7 @@ const TRIM_ROWS = `delete from events where project_id = :projectId and id <= (
  * Postgres a lock per project), so ids grow in the order of commits.
  */
 export function createSqlEvents(scope: Scope): Events {
-  return {
+  const log: Pick<Events, 'after' | 'last'> = {
     async after(id, { sessionId, limit } = {}) {
       const { sql, values } = filters({ session_id: sessionId })
       const rows = await scope.all(
@@ -25,6 +26,9 @@ export function createSqlEvents(scope: Scope): Events {
       return rows.map((row) => toEvent(scope, row))
     },
     last: async () => Number((await scope.get(LAST))?.id ?? 0),
+  }
+  return {
+    ...log,
     async append(event) {
       const checked = checkEvent(event)
       return scope.change((tx) => tx.event(checked))
@@ -38,7 +42,7 @@ export function createSqlEvents(scope: Scope): Events {
         return old + (maxRows === undefined ? 0 : await tx.run(TRIM_ROWS, { maxRows: Math.max(1, maxRows) }))
       })
     },
-    listen: (listener) => scope.listen(listener),
+    follow: createFollow(log, (listener) => scope.onWake(listener)),
   }
 }
 

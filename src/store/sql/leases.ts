@@ -1,7 +1,7 @@
 import type { Lease, Leases } from '../leases.ts'
 import { MESSAGES } from '../messages.ts'
 import { checkName, checkNumber, storeError } from '../rules.ts'
-import { closeAbandoned } from './reclaim.ts'
+import { closeAbandoned, released } from './reclaim.ts'
 import type { Row, Scope, Statements, Values } from './scope.ts'
 
 /** The condition of a fenced write: the writer's lease is still the present one. With `fencing` as values. */
@@ -18,7 +18,7 @@ const GET = 'select name, owner, fence, expires_at from leases where project_id 
 const RENEW = `update leases set expires_at = :now + :ttlMs
   where project_id = :projectId and name = :name and fence = :fence returning name, owner, fence, expires_at`
 
-const RELEASE = 'delete from leases where project_id = :projectId and name = :name and fence = :fence'
+const RELEASE = 'delete from leases where project_id = :projectId and name = :name and fence = :fence returning name'
 
 export function createSqlLeases(scope: Scope): Leases {
   return {
@@ -43,7 +43,7 @@ export function createSqlLeases(scope: Scope): Leases {
     },
     async release({ name, fence }) {
       // A change: `acquire` needs that no lease goes away between its statements.
-      await scope.change((tx) => tx.run(RELEASE, { name, fence }))
+      await scope.change(async (tx) => released(tx, await tx.all(RELEASE, { name, fence })))
     },
     async get(name) {
       const row = await scope.get(GET, { name })

@@ -1,10 +1,10 @@
 import type { NewEvent } from '../events.ts'
-import { INTERRUPTED, NOT_RUN, toJson } from '../rules.ts'
+import { INTERRUPTED, NOT_RUN, sessionOfLease, toJson } from '../rules.ts'
 import type { Reclaimed } from '../store.ts'
 import { optionalText } from './columns.ts'
 import type { Change, Row, Scope } from './scope.ts'
 
-const END_EXPIRED = 'delete from leases where project_id = :projectId and expires_at <= :now'
+const END_EXPIRED = 'delete from leases where project_id = :projectId and expires_at <= :now returning name'
 
 /** The calls of a turn that waits are no longer their owner's to end. */
 const LEFT_CALLS = `select call_id, agent_id, session_id, state from ledger_entries
@@ -65,7 +65,7 @@ export async function reclaim(scope: Scope): Promise<Reclaimed> {
 
 /** Ends what owners left whose time is over. Runs inside a transaction. */
 export async function closeAbandoned(tx: Change): Promise<Reclaimed> {
-  await tx.run(END_EXPIRED)
+  await released(tx, await tx.all(END_EXPIRED))
   const turns = await tx.all(LEFT_TURNS)
   for (const row of turns) {
     const turnId = String(row.id)
@@ -77,6 +77,14 @@ export async function closeAbandoned(tx: Change): Promise<Reclaimed> {
   }
   const calls = await tx.all(LEFT_CALLS)
   return { calls: calls.length, turns: turns.length, approvals: await closeCalls(tx, calls) }
+}
+
+/** Waiters for a session learn that its lease ended. */
+export async function released(tx: Change, leases: readonly Row[]): Promise<void> {
+  for (const { name } of leases) {
+    const sessionId = sessionOfLease(String(name))
+    if (sessionId !== undefined) await tx.event({ type: 'session.released', sessionId })
+  }
 }
 
 /** Ends the calls of a turn that waited and was cancelled. */

@@ -2,6 +2,7 @@ import type { NexusError } from '../../kernel/index.ts'
 import type { Description } from '../database.ts'
 import type { EventReferences, NewEvent, StoredEvent } from '../events.ts'
 import { toJson } from '../rules.ts'
+import type { Wakes } from './follow.ts'
 import { defined, optionalText, type Row, type Values } from './columns.ts'
 
 export type { Row, Values }
@@ -21,6 +22,8 @@ export interface Connection extends Statements {
   /** The failure of a database that contains something Nexus did not write. */
   damaged(cause: unknown): NexusError
   readonly description: Description
+  /** Wakes the other processes that follow the project of the connection, when the change is committed; absent where they see it. */
+  notify?(tx: Statements): Promise<unknown>
   close(): Promise<void>
 }
 
@@ -33,7 +36,8 @@ export interface Change extends Statements {
 export interface Scope extends Statements {
   readonly projectId: string
   change<T>(work: (tx: Change) => Promise<T>): Promise<T>
-  listen(listener: (event: StoredEvent) => void): () => void
+  /** Calls back when there may be new events; returns what ends it. */
+  onWake(listener: () => void): () => void
   damaged(cause: unknown): NexusError
 }
 
@@ -43,41 +47,33 @@ const INSERT_EVENT = `insert into events (project_id, agent_id, session_id, type
     :sessionId, :type, :refs, :now)
   returning id, at, agent_id`
 
-export function createScope(connection: Connection, projectId: string): Scope {
-  const listeners = new Set<(event: StoredEvent) => void>()
-  const deliver = (events: readonly StoredEvent[]): void => {
-    for (const event of events)
-      for (const listener of listeners) {
-        try {
-          listener(event)
-        } catch (error) {
-          process.emitWarning(`A listener of store events threw: ${String(error)}`, 'NexusWarning')
-        }
-      }
-  }
+/** Changes that end a wait of another process, such as that for an answer. */
+const WAKES_OTHERS = /^(turn\.(?!running|step)|approval\.|session\.released)/
+/** In this process also the end of a call. */
+const WAKES = /^(turn\.(?!running|step)|approval\.|session\.released|call\.(done|failed|denied|interrupted|not-run))/
+
+export function createScope(connection: Connection, projectId: string, wakes: Wakes): Scope {
   return {
     ...scoped(connection, projectId),
     damaged: (cause) => connection.damaged(cause),
     projectId,
     async change(work) {
-      let events: StoredEvent[] = []
-      const result = await connection.transaction((raw) => {
-        events = [] // A lost connection runs the work again; what it wrote before was rolled back.
+      let types: string[] = []
+      const result = await connection.transaction(async (raw) => {
+        types = [] // A lost connection runs the work again; what it wrote before was rolled back.
         const tx = scoped(raw, projectId)
-        const event = async (each: NewEvent): Promise<StoredEvent> => {
-          const written = await insertEvent(tx, projectId, each)
-          events.push(written)
-          return written
+        const event = (each: NewEvent): Promise<StoredEvent> => {
+          types.push(each.type)
+          return insertEvent(tx, projectId, each)
         }
-        return work({ ...tx, event })
+        const done = await work({ ...tx, event })
+        if (types.some((type) => WAKES_OTHERS.test(type))) await connection.notify?.(raw)
+        return done
       })
-      deliver(events)
+      if (types.some((type) => WAKES.test(type))) wakes.wake(projectId)
       return result
     },
-    listen(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
+    onWake: (listener) => wakes.on(projectId, listener),
   }
 }
 

@@ -3,8 +3,10 @@ import { resolve } from 'node:path'
 import { systemClock } from '../../kernel/index.ts'
 import type { StoreStatus } from '../database.ts'
 import { checkName } from '../rules.ts'
+import { createWakes } from '../sql/follow.ts'
 import { migrate } from '../sql/migrate.ts'
 import { migrationsOf } from '../sql/migrations.ts'
+import type { Connection } from '../sql/scope.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
 import { readStatus } from '../sql/status.ts'
 import type { Database, SqliteStoreOptions } from '../store.ts'
@@ -22,11 +24,29 @@ export async function openSqliteDatabase({
     await connection.close()
     throw error
   }
+  const wakes = createWakes((wake) => lookForOthers(connection, wake))
   return {
     project: (projectId) =>
-      createSqlStore({ ...connection, close: async () => {} }, checkName('project id', projectId)),
-    close: () => connection.close(),
+      createSqlStore({ ...connection, close: async () => {} }, checkName('project id', projectId), wakes),
+    async close() {
+      await connection.close()
+      wakes.close()
+    },
   }
+}
+
+const LOOK_MS = 500
+
+/** SQLite tells nobody of a commit, but counts those of other connections. */
+function lookForOthers(connection: Connection, wake: () => void): () => void {
+  let last: unknown
+  const look = async (): Promise<void> => {
+    const version = (await connection.get('pragma data_version'))?.['data_version']
+    if (version !== last) wake()
+    last = version
+  }
+  const timer = setInterval(() => void look().catch(wake), LOOK_MS)
+  return () => clearInterval(timer)
 }
 
 /** See `storeStatus`. A file that is missing is not made. */

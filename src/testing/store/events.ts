@@ -11,7 +11,7 @@ export function eventTests(open: Open, clock: Advance): void {
   it('writes an event for every change, with references to its rows', async () => {
     const store = await open()
     const live: StoredEvent[] = []
-    const stop = store.events.listen((event) => live.push(event))
+    const stop = await store.events.follow((event) => event && live.push(event))
     await store.sessions.create({ id: 's1', agentId: 'main', title: '' })
     const lease = await acquire(store, sessionLease('s1'))
     const { id: turnId } = await store.turns.enqueue({ sessionId: 's1', message: { role: 'user' }, lease })
@@ -44,6 +44,7 @@ export function eventTests(open: Open, clock: Advance): void {
       'turn.cancel-requested',
       'turn.cancelled',
     ])
+    for (let turns = 0; live.length < events.length && turns < 1_000; turns++) await new Promise(setImmediate)
     assert.deepEqual(live, events)
     for (const { type, agentId, sessionId } of events)
       assert.deepEqual(
