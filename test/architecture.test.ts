@@ -45,7 +45,7 @@ const MODULES: Readonly<Record<string, Readonly<Record<string, readonly string[]
     'skill-files': ['files'],
     host: [],
     net: [],
-    changes: ['files'],
+    changes: ['files', 'host'],
     sandbox: ['files', 'skill-files', 'host', 'changes'],
   },
   skills: {

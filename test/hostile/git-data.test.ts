@@ -47,7 +47,7 @@ test('A2: packed references that replace an object are held', { skip }, async (c
   const { notes } = await run(
     `${AS} echo evil > /tmp/evil; new=$(git hash-object -w /tmp/evil); git replace ${blob} $new; git pack-refs --all; cat .git/packed-refs`,
   )
-  assert.match(notes.join('\n'), /\.git\/packed-refs/)
+  assert.match(notes.join('\n'), /\.git\/refs\/replace \(git acts upon it by itself\)/)
   assert.equal(git('show', 'HEAD:Makefile'), 'all:\n')
 })
 

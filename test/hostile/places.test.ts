@@ -1,5 +1,6 @@
 /** What a command leaves behind for the host to run or obey later. As root in a mirror; as a normal user in both modes. */
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -177,15 +178,13 @@ for (const mode of IS_ROOT ? (['auto'] as const) : (['auto', 'direct'] as const)
     })
 
     it('a repository that was there takes commits, and its configuration stays', async () => {
-      const workspace = open({
-        'r/HEAD': 'ref: refs/heads/main\n',
-        'r/config': 'own',
-        'r/objects/info/x': '',
-        'r/refs/heads/x': '',
-      })
-      await run(workspace, 'echo 1 > r/refs/heads/main; echo evil > r/config')
+      const workspace = open({ 'r/free': '' })
+      execFileSync('git', ['init', '-q', '--bare', join(workspace, 'r')])
+      const settings = readFileSync(join(workspace, 'r/config'), 'utf8')
+      const commit = 'git -c user.name=u -c user.email=e commit-tree -m one $(git mktree < /dev/null)'
+      await run(workspace, `cd r; git update-ref refs/heads/main $(${commit}); echo evil > config`)
       assert.equal(existsSync(join(workspace, 'r/refs/heads/main')), true)
-      assert.equal(readFileSync(join(workspace, 'r/config'), 'utf8'), 'own')
+      assert.equal(readFileSync(join(workspace, 'r/config'), 'utf8'), settings)
     })
   })
 }

@@ -18,7 +18,7 @@ const BROKEN: readonly (readonly [name: string, path: string, text: string, answ
   ['a-list', 'a-list/SKILL.md', '---\n- a\n---\n', /^frontmatter-not-mapping .*SKILL\.md:2/],
   ['small', 'small/skill.md', '---\nname: small\ndescription: d\n---\n', /^skill-file-name .*small\/skill\.md/],
   ['inner', 'good/inner/SKILL.md', '---\nname: inner\ndescription: d\n---\n', /^wrong-place .*good\/inner\/SKILL\.md/],
-  ['flat', 'flat.md', '---\nname: flat\ndescription: d\n---\n', /^wrong-place .*flat\.md/],
+  ['flat', 'flat.md', '---\nname: flat\ndescription: d\n---\n', /^skill-single-file .*flat\.md/],
   [
     'needs',
     'needs/SKILL.md',

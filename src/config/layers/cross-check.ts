@@ -50,7 +50,7 @@ export function crossCheck(merged: ConfigDocument, layers: readonly Layer[]): Fi
       const fix = `Write another name, and in it extends: ${name}`
       return finding(['permissions', 'presets', name], (setting) => notApplied('config-bad-key', setting, why, fix))
     })
-  return [...unknown, ...circles, ...ownShadows(agents, finding), ...taken, ...incompleteSearch(merged, finding)]
+  return [...unknown, ...circles, ...taken, ...incompleteSearch(merged, finding)]
 }
 
 /** The name that may be meant, or all that there are. */
@@ -58,24 +58,6 @@ function oneOf(name: string, known: ReadonlySet<string>): string {
   const near = nearest(name, known)
   if (near !== undefined) return `Did you mean "${near}"?`
   return known.size === 0 ? 'Define another one, or remove this line.' : `Use one of: ${[...known].join(', ')}.`
-}
-
-/** Agents that would be compared with themselves. */
-function ownShadows(
-  agents: NonNullable<ConfigDocument['agents']>,
-  finding: (path: Path, words: (setting: string) => Message) => Finding,
-): Finding[] {
-  return agents.flatMap(({ id, shadow }, index) => {
-    if (shadow === undefined || shadow !== id) return []
-    const others = othersOf(agents, id)
-    const why = 'It is the agent itself, so there is nothing to compare.'
-    const words = (setting: string): Message => notApplied('config-cycle', setting, why, oneOf(id, others))
-    return [finding(['agents', index, 'shadow'], words)]
-  })
-}
-
-function othersOf(agents: NonNullable<ConfigDocument['agents']>, id: string): ReadonlySet<string> {
-  return new Set(agents.map((agent) => agent.id).filter((other) => other !== id))
 }
 
 /** The section as a whole is left out where a variable is missing. */
@@ -108,9 +90,7 @@ function referencesIn({ agents = [], permissions = {} }: ConfigDocument): Refere
     ...agents.flatMap((agent, index) => [
       { at: ['agents', index, 'preset'], name: agent.preset, known, what: 'preset' },
       { at: ['agents', index, 'extends'], name: agent.extends, known: ids, what: 'agent' },
-      ...(agent.shadow === agent.id
-        ? []
-        : [{ at: ['agents', index, 'shadow'], name: agent.shadow, known: othersOf(agents, agent.id), what: 'agent' }]),
+      { at: ['agents', index, 'shadow'], name: agent.shadow, known: ids, what: 'agent' },
     ]),
   ]
 }

@@ -1,5 +1,5 @@
 /** gate: which changes of a command come back into the workspace, are held, stay beside it, or never come. Pure. */
-import { gitRole, isRepository } from './git-paths.ts'
+import { gitRole, isRepository, restIn } from './git-paths.ts'
 import {
   BUILD_OUTPUT,
   CACHE_MARK,
@@ -21,8 +21,6 @@ export interface Change {
   readonly kind: 'file' | 'link' | 'directory'
   /** Only of a link: whether it can lead out of the workspace. */
   readonly leavesWorkspace?: boolean
-  /** Only in a git directory: why the bytes cannot be data of git. Completes "held, because …". */
-  readonly fault?: string | undefined
 }
 
 /** `git`: git of the host takes it over. `beside`: kept for later commands, outside the workspace. `dropped`: neither kept nor reported. */
@@ -46,18 +44,18 @@ export interface Surroundings {
   readonly never: ReadonlySet<string>
   /** Paths to which settings of the user, settings of git or links with a held name lead. */
   readonly named: ReadonlySet<string>
+  /** Words of settings of git that are the path of a file, should there be one. */
+  readonly namedFiles?: ReadonlySet<string>
   /** Whether the user protects a path. */
   readonly isProtected?: (path: string) => boolean
   /** Names, in lower case, that the user opened for commands. */
   readonly opened: ReadonlySet<string>
-  /** Whether git of the host had these very bytes at this path before the command. */
-  readonly isKnownToGit?: (path: string) => boolean
 }
 
 /** Decides about changes of one workspace. What is known of a directory is kept, so that a deep path costs no more than a flat one. */
 export function createGate(around: Surroundings): (change: Change) => Judgement {
   const known = new Map<string, Place>()
-  const onTheWay = new Set([...around.named, ...around.never].flatMap(directoriesAbove))
+  const onTheWay = new Set([...around.named, ...(around.namedFiles ?? []), ...around.never].flatMap(directoriesAbove))
   const placeOf = (directory: string): Place => {
     const found = known.get(directory)
     if (found) return found
@@ -79,7 +77,8 @@ export function createGate(around: Surroundings): (change: Change) => Judgement 
   }
 }
 
-function directoriesAbove(path: string): string[] {
+/** Directories of a relative path, the outermost first. */
+export function directoriesAbove(path: string): string[] {
   const parts = path.split('/')
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'))
 }
@@ -93,8 +92,8 @@ interface Place {
   readonly never?: string | undefined
   readonly named?: string | undefined
   readonly isOpened: boolean
-  /** The outermost and the innermost git directory. */
-  readonly git?: { readonly outer: string; readonly inner: string } | undefined
+  /** The outermost git directory: what another one in it has is held with it. */
+  readonly git?: string | undefined
   /** The first name that decided. */
   readonly byName?: Judgement | undefined
 }
@@ -104,7 +103,7 @@ function parentOf(path: string): string {
 }
 
 function rootOf(around: Surroundings): Place {
-  return { path: '', name: '', isOpened: false, git: isGit('', around) ? { outer: '', inner: '' } : undefined }
+  return { path: '', name: '', isOpened: false, git: isGit('', around) ? '' : undefined }
 }
 
 interface Step {
@@ -120,9 +119,9 @@ function below(above: Place, { path, kind, isEnd }: Step, around: Surroundings):
     path,
     name,
     never: above.never ?? pathIf(OF_NEXUS.has(name) || around.never.has(path), path),
-    named: above.named ?? pathIf(around.named.has(path), path),
+    named: above.named ?? pathIf(isNamed({ path, kind, isEnd }, around), path),
     isOpened: above.isOpened || around.opened.has(name),
-    git: gitAt(above, { path, isGitName: name === '.git' && !isEnd }, around),
+    git: above.git ?? pathIf((name === '.git' && !isEnd) || isGit(path, around), path),
     byName: decided(above, { path, name, kind, isEnd }, around),
   }
 }
@@ -131,13 +130,8 @@ function pathIf(isThis: boolean, path: string): string | undefined {
   return isThis ? path : undefined
 }
 
-function gitAt(
-  above: Place,
-  { path, isGitName }: { readonly path: string; readonly isGitName: boolean },
-  around: Surroundings,
-): Place['git'] {
-  if (!isGitName && !isGit(path, around)) return above.git
-  return { outer: above.git?.outer ?? path, inner: path }
+function isNamed({ path, kind, isEnd }: Step, { named, namedFiles }: Surroundings): boolean {
+  return named.has(path) || (isEnd && kind !== 'directory' && namedFiles?.has(path) === true)
 }
 
 /** Another process may make the other half of a repository, so both sides are asked together. */
@@ -148,22 +142,16 @@ function isGit(directory: string, { before, after }: Surroundings): boolean {
 const hold = (unit: string, reason: string): Judgement => ({ verdict: 'held', unit, reason })
 
 function judgeAt(change: Change, place: Place, around: Surroundings): Judgement {
+  const { never, git, isOpened, named, byName: judged } = place
   const { path } = change
-  if (place.never !== undefined)
-    return { verdict: 'never', unit: place.never, reason: 'it is part of Nexus or its settings' }
-  const judgement = judgePlace(change, place, around)
-  const isKnown = judgement.verdict === 'held' && around.isKnownToGit?.(path) === true
-  return isKnown ? { verdict: 'applied', unit: path } : judgement
-}
-
-function judgePlace(change: Change, { git, isOpened, named, byName: judged }: Place, around: Surroundings): Judgement {
-  const { path } = change
+  if (never !== undefined) return { verdict: 'never', unit: never, reason: 'it is part of Nexus or its settings' }
   const applied: Judgement = { verdict: 'applied', unit: path }
   if (change.leavesWorkspace === true) return hold(path, 'the link leads out of the workspace')
   if (around.isProtected?.(path) === true) return hold(path, 'you protect it in execution.workspace.protected')
   if (git !== undefined) {
-    const isOld = [git.outer, git.inner].every((directory) => isRepository(directory, around.before))
-    return isOld ? inGit(git.inner, change) : hold(git.outer === '' ? path : git.outer, 'it is a new repository')
+    return isRepository(git, around.before)
+      ? inGit(git, change)
+      : hold(git === '' ? path : git, 'it is a new repository')
   }
   if (isOpened) return applied
   if (named !== undefined) return hold(named, 'a setting or a link leads to it')
@@ -224,18 +212,16 @@ function isDependency(unit: string, name: string, { before, after }: Surrounding
   return mark === undefined || before(`${unit}/${mark}`) || after(`${unit}/${mark}`)
 }
 
-function inGit(directory: string, { path, type, kind, fault }: Change): Judgement {
+function inGit(directory: string, { path, type, kind }: Change): Judgement {
   if (path === directory) return { verdict: 'dropped', unit: path }
-  const rest = directory === '' ? path : path.slice(directory.length + 1)
+  const rest = restIn(directory, path)
   if (kind === 'link') return hold(path, 'it is a link in a git directory')
   const role = gitRole(rest)
   // Objects are only added: git of the host collects them itself.
   if (role === 'made-again' || (rest.startsWith('objects') && type !== 'added'))
     return { verdict: 'dropped', unit: path }
-  const unitOf = (unit: string): string => (directory === '' ? unit : `${directory}/${unit}`)
-  if (fault !== undefined) return hold(role === 'state' ? unitOf(rest.split('/', 1).join('')) : path, fault)
-  if (role === 'by-git') return { verdict: 'git', unit: directory }
-  if (role === 'state') return { verdict: 'applied', unit: path }
+  if (role !== 'other') return { verdict: 'git', unit: directory }
   const depth = /^(?:worktrees|modules)\//.test(rest) ? 2 : 1
-  return hold(unitOf(rest.split('/', depth).join('/')), 'it is not data of git')
+  const unit = rest.split('/', depth).join('/')
+  return hold(directory === '' ? unit : `${directory}/${unit}`, 'it is not data of git')
 }

@@ -1,16 +1,15 @@
 /** git-paths: which files in a git directory are data of git, and what becomes of each. Pure. */
 
 /** How a path in a git directory is treated. */
-export type GitRole = 'by-git' | 'state' | 'made-again' | 'other'
+export type GitRole = 'objects' | 'by-git' | 'config' | 'state' | 'made-again' | 'other'
 
 /** Objects, references, index and HEAD: git itself takes them over. */
-const BY_GIT: readonly RegExp[] = [
+const OBJECTS: readonly RegExp[] = [
   /^objects(?:\/pack|\/[0-9a-f]{2})?$/,
   /^objects\/[0-9a-f]{2}\/(?:[0-9a-f]{38}|[0-9a-f]{62})$/,
   /^objects\/pack\/pack-[0-9a-f]+\.(?:pack|idx)$/,
-  /^refs(?:\/(?:heads|tags|remotes|notes|rewritten)(?:\/.+)?|\/stash)?$/,
-  /^(?:packed-refs|index|HEAD)$/,
 ]
+const BY_GIT = /^(?:(?:refs|reftable)(?:\/.+)?|packed-refs|index|HEAD)$/
 
 const STATE_FILES: ReadonlySet<string> = new Set([
   'COMMIT_EDITMSG', 'TAG_EDITMSG', 'MERGE_MSG', 'SQUASH_MSG', 'MERGE_HEAD', 'MERGE_MODE', 'MERGE_RR', 'AUTO_MERGE', 'CHERRY_PICK_HEAD',
@@ -35,10 +34,20 @@ const MADE_AGAIN: readonly RegExp[] = [
   /^(?:.+\/)?tmp_(?:obj|pack)_/,
 ]
 
+/** References that git only shows. `refs/replace` has it show other objects, and `refs/bisect` belongs to files that are held. */
+export const PLAIN_REFERENCE: RegExp = /^refs\/(?:(?:heads|tags|remotes|notes|rewritten)\/|stash$)/
+
+/** A path relative to the git directory that it is in. */
+export function restIn(directory: string, path: string): string {
+  return directory === '' ? path : path.slice(directory.length + 1)
+}
+
 /** The role of a path relative to its git directory. */
 export function gitRole(path: string): GitRole {
   if (MADE_AGAIN.some((form) => form.test(path))) return 'made-again'
-  if (BY_GIT.some((form) => form.test(path))) return 'by-git'
+  if (OBJECTS.some((form) => form.test(path))) return 'objects'
+  if (BY_GIT.test(path)) return 'by-git'
+  if (path === 'config') return 'config'
   return STATE_FILES.has(path) || STATE_BELOW.some((form) => form.test(path)) ? 'state' : 'other'
 }
 

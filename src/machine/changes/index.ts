@@ -1,10 +1,9 @@
 /** changes: what a command changed: which of it comes back into the workspace, what is held, and how it is undone. */
 export { type Change, createGate, type Judgement, type Surroundings, type Verdict } from './gate.ts'
-export { gitFault } from './git-content.ts'
 export { protectedBy } from './globs.ts'
 export { isPlainTodo, isRepository } from './git-paths.ts'
 export { type ChangeSet, HELD, heldFiles, type Records, recordsOf, type SetEntry, type Side } from './records.ts'
 export { type Maker, NO_SET, type SetLimits, type Taken, takeChanges, TOO_MUCH } from './take.ts'
-export { putSide } from './sides.ts'
+export { putSide, staysInside } from './sides.ts'
 export { recordWrite, type SetsAt } from './write.ts'
 export { type Choice, drop, keep, type Outcome, recover, undo } from './undo.ts'

@@ -39,6 +39,8 @@ export interface SetEntry {
   /** Absent: there was nothing. */
   readonly before?: Side
   readonly after?: Side
+  /** Only in a git directory: `moves` are values that git of the host moves, in the bytes of both sides; `state` is a file that goes with them. */
+  readonly git?: 'moves' | 'state'
 }
 
 /** One command or file tool, and what it changed. */
@@ -178,9 +180,10 @@ function namesIn(directory: string): string[] {
 export function heldFiles(records: Records): ReadonlyMap<string, { readonly set: string; readonly side: Side }> {
   const held = new Map<string, { set: string; side: Side }>()
   for (const { id } of records.open())
-    for (const { path, verdict, after } of records.entries(id)) {
+    for (const { path, verdict, after, git } of records.entries(id)) {
       held.delete(path)
-      if (verdict === 'held' && after !== undefined) held.set(path, { set: id, side: after })
+      // A later command sees the repository of the workspace.
+      if (verdict === 'held' && after !== undefined && git === undefined) held.set(path, { set: id, side: after })
     }
   return held
 }

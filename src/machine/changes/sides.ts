@@ -38,6 +38,18 @@ async function sideOf(
   return { kind, mode, size, digest: hash.digest('hex'), ...(at !== undefined && { at }) }
 }
 
+/** The side of bytes that are no file of the command's. */
+export async function sideOfBytes(
+  bytes: Uint8Array,
+  { pack, mode }: { readonly pack: PackWriter | undefined; readonly mode: number },
+): Promise<Side> {
+  const { createHash } = await import('node:crypto')
+  const at = pack?.size
+  pack?.add(bytes)
+  const digest = createHash('sha256').update(bytes).digest('hex')
+  return { kind: 'file', mode, size: bytes.length, digest, ...(at !== undefined && { at }) }
+}
+
 /** Whether two sides hold the same: of a directory only that it is one. */
 export function isSameSide(one: Side | undefined, other: Side | undefined): boolean {
   if (one === undefined || other === undefined) return one === other
@@ -92,4 +104,16 @@ export function makeParents(tree: Tree, directory: string): void {
 /** New files belong to whom their directory belongs to, also when root writes them. */
 export function ownerIn(tree: Tree, path: string): Owner | undefined {
   return process.getuid?.() === 0 ? tree.ownerOf(posix.dirname(path)) : undefined
+}
+
+/**
+ * True when a link can only lead to places inside: a relative target whose `..` are all at its beginning and
+ * do not climb above the workspace. A later `..` could follow another link first and come out elsewhere.
+ */
+export function staysInside(path: string, target: string): boolean {
+  if (target === '' || target.startsWith('/') || target.includes('\0')) return false
+  const parts = target.split('/').filter((part) => part !== '' && part !== '.')
+  const climbs = parts.findIndex((part) => part !== '..')
+  const up = climbs < 0 ? parts.length : climbs
+  return !parts.slice(up).includes('..') && up <= path.split('/').length - 1
 }

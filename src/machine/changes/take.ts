@@ -2,9 +2,14 @@
 import { posix } from 'node:path'
 import { errorCode, errorMessage } from '../../kernel/index.ts'
 import { createPace, forEachPaced, type Pace, type Tree } from '../files/index.ts'
-import { type Change, createGate, type Judgement, type Surroundings } from './gate.ts'
+import { type Change, directoriesAbove, type Surroundings } from './gate.ts'
+import { gitRole, restIn } from './git-paths.ts'
+import { GitRefused } from './git-run.ts'
+import type { GitTaken, Judged, MadeFile } from './git-take.ts'
+import { makeMoves, textOf } from './git-state.ts'
+import { type AllJudged, judgeAll, type JudgedGit } from './judge.ts'
 import type { ChangeSet, PackWriter, Records, SetEntry, Side } from './records.ts'
-import { isSameMode, isSameSide, makeParents, ownerIn, sideAt } from './sides.ts'
+import { isSameMode, isSameSide, makeParents, ownerIn, putSide, sideAt, sideOfBytes } from './sides.ts'
 
 /** How long sets are kept, and how much they may hold. */
 export interface SetLimits {
@@ -38,33 +43,37 @@ export interface Taking {
 export interface Taken {
   readonly set?: ChangeSet
   readonly entries: readonly SetEntry[]
+  /** Files of git directories of which later commands see those of the workspace. */
+  readonly forgotten: ReadonlySet<string>
 }
 
 const DAY_MS = 86_400_000
 
 /** Takes the changes. Undefined when there are none to record. The caller has the lock of the workspace. */
 export async function takeChanges(taking: Taking): Promise<Taken | undefined> {
-  const { changes, around, records, limits, workspace } = taking
+  const { records } = taking
   const { hasSecrets = false, ...maker } = taking.maker
-  const judge = createGate(around)
-  const judged = changes
-    .map((change) => ({ change, judgement: judge(change) }))
-    .filter(({ judgement }) => judgement.verdict !== 'dropped')
-    // A directory before what is in it.
-    .toSorted((a, b) => (a.change.path < b.change.path ? -1 : 1))
-  if (judged.length === 0) return undefined
-  const set = newSet(workspace, limits, maker)
+  const judged = await judgeAll(taking)
+  const all = [...judged.files, ...judged.git]
+  if (all.length === 0) return undefined
+  const set = newSet(taking.workspace, taking.limits, maker)
+  const forgotten = new Set<string>()
   if (hasSecrets) {
-    const unkept = (await writeDown(taking, { judged })).map(withoutSet)
-    return { entries: await applyAll({ ...taking, pace: createPace() }, unkept) }
+    const unkept = (await writeDown(taking, judged)).map(withoutSet)
+    const entries = await applyAll({ ...taking, pace: createPace() }, unkept, { judged, forgotten })
+    return { entries, forgotten }
   }
-  const entries = await writeDown(taking, { pack: records.pack(set.id), judged })
+  const entries = await writeDown(taking, judged, records.pack(set.id))
+  if (entries.length === 0) {
+    records.remove(set.id)
+    return undefined
+  }
   records.write(set, entries)
   // From here on it is brought to its end: half of it would be neither the old state nor the new one.
-  const done = await applyAll({ ...taking, pace: createPace() }, entries)
+  const done = await applyAll({ ...taking, pace: createPace() }, entries, { judged, forgotten })
   const applied: ChangeSet = { ...set, state: 'applied' }
   records.write(applied, done)
-  return { set: applied, entries: done }
+  return { set: applied, entries: done, forgotten }
 }
 
 /** A set that is being taken; its row is not written yet. */
@@ -89,22 +98,18 @@ function withoutSet(entry: SetEntry): SetEntry {
 /** The reason of what comes back from no command that got secrets. */
 export const NO_SET = 'the command got a variable of a skill, so it makes no change set'
 
-interface Judged {
-  readonly change: Change
-  readonly judgement: Judgement
-}
-
 /** Entries with both sides, whose bytes are in the pack and on the disk when this returns. */
-async function writeDown(
-  taking: Taking,
-  { pack, judged }: { readonly pack?: PackWriter; readonly judged: readonly Judged[] },
-): Promise<SetEntry[]> {
+async function writeDown(taking: Taking, { files, git }: AllJudged, pack?: PackWriter): Promise<SetEntry[]> {
   const { host, limits, pace } = taking
-  const isTooMuch = pack !== undefined && sizeBefore(host, judged) > limits.maxBytes
+  const isTooMuch = pack !== undefined && sizeBefore(host, files) > limits.maxBytes
   const entries: SetEntry[] = []
   const beside = new Set<string>()
   try {
-    await forEachPaced(judged, pace, async ({ change, judgement }) => {
+    for (const unit of git) entries.push(...(await entriesOf(host, unit, { pack, isTooMuch })))
+    const made = new Map(
+      entries.filter(({ git: role }) => role === undefined).map((entry) => [entry.path, entry.after]),
+    )
+    await forEachPaced(files, pace, async ({ change, judgement, git: role }) => {
       if (judgement.verdict === 'beside') {
         // A directory of installed packages is one row, without its bytes.
         const { unit } = judgement
@@ -112,19 +117,49 @@ async function writeDown(
         beside.add(unit)
         return
       }
-      const entry = await sidesOf(taking, { change, judgement }, { pack, isTooMuch })
-      if (entry === undefined) return
-      const verdict = entry.verdict === 'git' ? 'applied' : entry.verdict
-      if (verdict !== 'applied') entries.push(entry)
+      const found = await sidesOf(taking, { change, judgement }, { pack, isTooMuch })
+      if (found === undefined) return
+      const before = made.get(change.path) ?? found.before
+      const entry: SetEntry = { ...found, ...(before && { before }), ...(role && { git: role }) }
+      if (entry.verdict !== 'applied') entries.push(entry)
       else if (isTooMuch) entries.push({ ...entry, verdict: 'held', reason: TOO_MUCH })
       else if (taking.isStale(change.path) && change.kind !== 'directory')
         entries.push({ ...entry, verdict: 'conflict', reason: STALE })
-      else entries.push({ ...entry, verdict })
+      else entries.push(entry)
     })
   } finally {
     pack?.finish()
   }
   return entries
+}
+
+/** The values that git moves, as one entry, and files that have other bytes than those of the command. */
+async function entriesOf(host: Tree, { directory, taken }: JudgedGit, how: Writing): Promise<SetEntry[]> {
+  const entries: SetEntry[] = []
+  for (const file of taken.made) entries.push(await madeEntry(host, file, how))
+  return taken.moves.length === 0 ? entries : [...entries, await movesEntry(directory || '.', taken, how)]
+}
+
+interface Writing {
+  readonly pack: PackWriter | undefined
+  readonly isTooMuch: boolean
+}
+
+function verdictOf(isTooMuch: boolean): Pick<SetEntry, 'verdict' | 'reason'> {
+  return isTooMuch ? { verdict: 'held', reason: TOO_MUCH } : { verdict: 'applied' }
+}
+
+async function madeEntry(host: Tree, { path, bytes, held }: MadeFile, { pack, isTooMuch }: Writing): Promise<SetEntry> {
+  const before = await sideAt(host, path, { pack })
+  const after = await sideOfBytes(bytes, { pack, mode: before?.mode ?? 0o644 })
+  const verdict = held ? ({ verdict: 'held', ...held } as const) : verdictOf(isTooMuch)
+  return { path, unit: path, type: before ? 'changed' : 'added', ...verdict, ...(before && { before }), after }
+}
+
+async function movesEntry(path: string, { moves, fault }: GitTaken, { pack, isTooMuch }: Writing): Promise<SetEntry> {
+  const sideOf = (text: string): Promise<Side> => sideOfBytes(Buffer.from(text), { pack, mode: 0o600 })
+  const [before, after] = [await sideOf(textOf(moves, 'from')), await sideOf(textOf(moves, 'to'))]
+  return { path, unit: path, type: 'changed', ...(fault ?? verdictOf(isTooMuch)), before, after, git: 'moves' }
 }
 
 /** The reason of a change whose earlier bytes no set keeps. */
@@ -134,7 +169,7 @@ const STALE = 'another program changed it meanwhile'
 /** Undefined for a path that is equal on both sides by now. */
 async function sidesOf(
   { host, source, pace, limits }: Taking,
-  { change: { path, type }, judgement }: Judged,
+  { change: { path, type }, judgement }: Pick<Judged, 'change' | 'judgement'>,
   { pack, isTooMuch }: { readonly pack: PackWriter | undefined; readonly isTooMuch: boolean },
 ): Promise<SetEntry | undefined> {
   if (judgement.verdict === 'never') return { path, type, ...judgement }
@@ -153,7 +188,37 @@ function sizeBefore(host: Tree, judged: readonly Judged[]): number {
 }
 
 /** Where a file becomes a directory or the reverse, what was there goes first; other removals come last, the deepest first. */
-async function applyAll(taking: Taking, entries: readonly SetEntry[]): Promise<SetEntry[]> {
+async function applyAll(
+  taking: Taking,
+  entries: readonly SetEntry[],
+  { judged, forgotten }: { readonly judged: AllJudged; readonly forgotten: Set<string> },
+): Promise<SetEntry[]> {
+  const moved = await moveAll(entries, judged.git)
+  for (const { directory, changes } of judged.git)
+    if (moved.some(({ path, git, verdict }) => git === 'moves' && path === (directory || '.') && verdict !== 'applied'))
+      for (const { path } of changes) if (gitRole(restIn(directory, path)) !== 'objects') forgotten.add(path)
+  return applyFiles(taking, moved, judged)
+}
+
+/** First of all, as files of state follow what git moved, and its notes about that are replaced by those of the command. */
+async function moveAll(entries: readonly SetEntry[], units: readonly JudgedGit[]): Promise<SetEntry[]> {
+  const faults = new Map<string, Pick<SetEntry, 'verdict' | 'reason'>>()
+  for (const { path, git, verdict } of entries) {
+    const unit = units.find(({ directory }) => git === 'moves' && verdict === 'applied' && path === (directory || '.'))
+    if (unit === undefined) continue
+    try {
+      const { repository, moves } = unit.taken
+      if (!(await makeMoves(repository, moves))) faults.set(path, { verdict: 'conflict', reason: STALE })
+    } catch (error) {
+      if (!(error instanceof GitRefused)) throw error
+      faults.set(path, { verdict: 'held', reason: error.message })
+    }
+  }
+  return entries.map((entry) => ({ ...entry, ...(entry.git && entry.verdict === 'applied' && faults.get(entry.unit)) }))
+}
+
+async function applyFiles(taking: Taking, entries: readonly SetEntry[], { git }: AllJudged): Promise<SetEntry[]> {
+  const made = new Map(git.flatMap(({ taken }) => taken.made.map(({ path, bytes }) => [path, bytes] as const)))
   const failed = new Map<SetEntry, string>()
   const step = async (entry: SetEntry, work: () => void | Promise<void>): Promise<void> => {
     try {
@@ -162,19 +227,23 @@ async function applyAll(taking: Taking, entries: readonly SetEntry[]): Promise<S
       failed.set(entry, `writing it failed: ${errorCode(error) ?? errorMessage(error)}`)
     }
   }
-  const applied = entries.filter(({ verdict }) => verdict === 'applied')
+  const write = (entry: SetEntry): Promise<void> => {
+    const bytes = made.get(entry.path)
+    return bytes ? putSide(taking.host, entry.path, { side: entry.after, bytes }) : writeSide(taking, entry)
+  }
+  const applied = entries.filter(({ verdict, git: role }) => verdict === 'applied' && role !== 'moves')
   const isReplaced = ({ before, after }: SetEntry): boolean =>
     before !== undefined && after !== undefined && before.kind !== after.kind
   const replaced = new Set(applied.filter(isReplaced).map(({ path }) => path))
   const isInTheWay = ({ path }: SetEntry): boolean =>
-    replaced.size > 0 && [...directoriesAbove(path)].some((each) => replaced.has(each))
+    replaced.size > 0 && directoriesAbove(path).some((each) => replaced.has(each))
   const deepestFirst = applied.filter(({ after }) => after === undefined).toReversed()
   const remove = (entry: SetEntry): Promise<void> => step(entry, () => removeSide(taking.host, entry))
   await forEachPaced(deepestFirst.filter(isInTheWay), taking.pace, remove)
   await forEachPaced(
     applied.filter(({ after }) => after !== undefined),
     taking.pace,
-    (entry) => step(entry, () => writeSide(taking, entry)),
+    (entry) => step(entry, () => write(entry)),
   )
   const rest = deepestFirst.filter((entry) => !isInTheWay(entry))
   // The bytes of a file that was moved may be those that could not be written.
@@ -193,7 +262,7 @@ async function removeSide(host: Tree, { path }: SetEntry): Promise<void> {
   host.remove(path, now.kind)
 }
 
-async function writeSide({ host, source, pace }: Taking, { path, before, after }: SetEntry): Promise<void> {
+async function writeSide({ host, source, pace }: Taking, { path, before, after, git }: SetEntry): Promise<void> {
   if (after === undefined) return
   if (before !== undefined && before.kind !== after.kind) host.remove(path, before.kind)
   makeParents(host, posix.dirname(path))
@@ -203,16 +272,17 @@ async function writeSide({ host, source, pace }: Taking, { path, before, after }
   } else if (after.kind === 'link') {
     if (host.entry(path)) host.remove(path, 'link')
     host.makeLink(path, source.entry(path)?.target ?? '')
-  } else
-    await host.copyFrom(source, path, { mode: modeOf(before, after), owner, mustBeNew: before?.kind !== 'file', pace })
+  } else {
+    await host.copyFrom(source, path, { mode: modeOf(before, after), owner, mustBeNew: isNew({ before, git }), pace })
+  }
+}
+
+/** Git of the host may have made a file of state with its moves. */
+function isNew({ before, git }: Pick<SetEntry, 'before' | 'git'>): boolean {
+  return before?.kind !== 'file' && git === undefined
 }
 
 /** The mode of the workspace stays unless the command changed it. */
 function modeOf(before: Side | undefined, after: Side): number {
   return before?.kind === 'file' && isSameMode(before, after) ? before.mode : after.mode
-}
-
-/** Directories of a relative path, the outermost first. */
-function* directoriesAbove(path: string): Generator<string> {
-  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) yield path.slice(0, at)
 }

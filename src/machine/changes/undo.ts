@@ -1,6 +1,8 @@
 /** undo: puts back what a change set replaced, and takes or drops what it held. Each step may be repeated after a kill. */
 import { errorCode, errorMessage } from '../../kernel/index.ts'
 import type { Tree } from '../files/index.ts'
+import { repositoryAt } from './git-run.ts'
+import { makeMoves, movesOf } from './git-state.ts'
 import { type ChangeSet, HELD, type Records, type SetEntry, type Side } from './records.ts'
 import { isSameSide, putSide, sideAt } from './sides.ts'
 
@@ -22,7 +24,7 @@ export interface Choice {
 /** The result for one path. */
 export interface Outcome {
   readonly path: string
-  readonly result: 'done' | 'changed-since' | 'no-bytes' | 'failed'
+  readonly result: 'done' | 'ready' | 'changed-since' | 'no-bytes' | 'failed'
   /** A code of the system, of what failed. */
   readonly code?: string
 }
@@ -74,40 +76,87 @@ interface Direction {
   readonly into: (entry: SetEntry) => Side | undefined
 }
 
-async function move(
-  { records, host, set }: InWorkspace,
-  { paths, force }: Choice,
-  direction: Direction,
-): Promise<Outcome[]> {
+async function move(at: InWorkspace, { paths, force }: Choice, direction: Direction): Promise<Outcome[]> {
+  const { records, set } = at
   const entries = records.entries(set.id)
   const chosen = entries.filter((entry) => direction.of.includes(entry.verdict) && isChosen(entry, paths))
   const outcomes = new Map<SetEntry, Outcome>()
-  for (const entry of inOrder(chosen, direction.into))
-    outcomes.set(entry, await moveOne({ records, host, set }, { entry, force, direction }))
+  // All is compared before git moves its values, as it writes about that into files of the set.
+  for (const entry of chosen)
+    if (entry.git !== 'moves') outcomes.set(entry, await look(at, entry, { force, direction }))
+  const unmoved = new Map<string, Outcome['result']>()
+  for (const entry of chosen.filter(({ git }) => git === 'moves')) {
+    const outcome = await moveByGit(at, entry, { force, direction })
+    outcomes.set(entry, outcome)
+    if (outcome.result !== 'done') unmoved.set(entry.unit, outcome.result)
+  }
+  for (const entry of inOrder(chosen, direction.into)) {
+    const { path, git } = entry
+    const stays = git === 'state' ? unmoved.get(entry.unit) : undefined
+    if (stays !== undefined) outcomes.set(entry, { path, result: stays })
+    else if (outcomes.get(entry)?.result === 'ready') outcomes.set(entry, await put(at, entry, direction))
+  }
   const isDone = (entry: SetEntry): boolean => outcomes.get(entry)?.result === 'done'
   const moved = entries.map((entry): SetEntry => (isDone(entry) ? { ...entry, verdict: direction.to } : entry))
   if (outcomes.size > 0) records.write(set, moved)
   return chosen.flatMap((entry) => outcomes.get(entry) ?? [])
 }
 
-async function moveOne(
-  { records, host, set }: InWorkspace,
-  { entry, force, direction }: { readonly entry: SetEntry; readonly force: boolean; readonly direction: Direction },
-): Promise<Outcome> {
+interface How {
+  readonly force: boolean
+  readonly direction: Direction
+}
+
+/** Whether a path can be moved now. */
+async function look({ host }: InWorkspace, entry: SetEntry, { force, direction }: How): Promise<Outcome> {
   const { path } = entry
-  const [from, into] = [direction.from(entry), direction.into(entry)]
   try {
     const now = await sideAt(host, path)
     // An earlier try was killed after this step.
-    if (isSameSide(now, into)) return { path, result: 'done' }
-    if (!isSameSide(from, now) && !force) return { path, result: 'changed-since' }
+    if (isSameSide(now, direction.into(entry))) return { path, result: 'done' }
+    if (isSameSide(direction.from(entry), now) || force) return { path, result: 'ready' }
+    // Git has written about its own moves since.
+    return { path, result: entry.git === 'state' && LOG.test(path) ? 'done' : 'changed-since' }
+  } catch (error) {
+    return failed(path, error)
+  }
+}
+
+const LOG = /(?:^|\/)logs\//
+
+async function put({ records, host, set }: InWorkspace, entry: SetEntry, direction: Direction): Promise<Outcome> {
+  const { path } = entry
+  const into = direction.into(entry)
+  try {
     const bytes = into && into.kind !== 'directory' ? records.bytes(set.id, into) : undefined
     if (into && into.kind !== 'directory' && bytes === undefined) return { path, result: 'no-bytes' }
     await putSide(host, path, { side: into, bytes })
     return { path, result: 'done' }
   } catch (error) {
-    return { path, result: 'failed', code: errorCode(error) ?? errorMessage(error) }
+    return failed(path, error)
   }
+}
+
+/** Moves the values of a repository, all or none. */
+async function moveByGit(
+  { records, host, set }: InWorkspace,
+  entry: SetEntry,
+  { force, direction }: How,
+): Promise<Outcome> {
+  const { path } = entry
+  const text = (side: Side | undefined): string => new TextDecoder().decode(side && records.bytes(set.id, side))
+  try {
+    if (host.entry(path)?.kind !== 'directory') return { path, result: 'changed-since' }
+    const moves = movesOf(text(direction.from(entry)), text(direction.into(entry)))
+    const isMoved = await makeMoves(repositoryAt(host, set.workspace, path), moves, force)
+    return { path, result: isMoved ? 'done' : 'changed-since' }
+  } catch (error) {
+    return failed(path, error)
+  }
+}
+
+function failed(path: string, error: unknown): Outcome {
+  return { path, result: 'failed', code: errorCode(error) ?? errorMessage(error) }
 }
 
 /** Removals first, the deepest first, then what is made, in the order of the set. */

@@ -1,12 +1,26 @@
 import { type ProgramRequest, type ProgramResult, run as runProgram } from './run-program.ts'
 
 /** One run of the machine's git. */
-export interface GitRequest extends Pick<ProgramRequest, 'cwd' | 'input' | 'timeoutMs' | 'maxOutputBytes' | 'signal'> {
+export interface GitRequest extends Pick<
+  ProgramRequest,
+  'cwd' | 'input' | 'inputFrom' | 'timeoutMs' | 'maxOutputBytes' | 'signal' | 'as'
+> {
   /** A subcommand and its arguments. Put `--` before what others chose. */
   readonly args: readonly string[]
   /** Transports that git may use, such as `https`. Default: none. */
   readonly protocols?: readonly string[]
   readonly user?: GitUser
+  /** A repository of the user's, with its own configuration. */
+  readonly repository?: GitRepository
+}
+
+/** A repository that is there, with its parts by absolute paths. */
+export interface GitRepository {
+  readonly directory: string
+  readonly worktree?: string
+  /** Default: those of the repository. */
+  readonly index?: string
+  readonly objects?: string
 }
 
 /** The part of the user's own git that reaches a run. */
@@ -20,6 +34,17 @@ export interface GitUser {
 }
 
 export type GitSetting = readonly [key: string, value: string]
+
+/** Other accounts may own a repository in which root works; its paths are names and no patterns. */
+function forRepository({ directory, worktree, index, objects }: GitRepository): Record<string, string> {
+  return {
+    GIT_DIR: directory,
+    GIT_LITERAL_PATHSPECS: '1',
+    ...(worktree !== undefined && { GIT_WORK_TREE: worktree }),
+    ...(index !== undefined && { GIT_INDEX_FILE: index }),
+    ...(objects !== undefined && { GIT_OBJECT_DIRECTORY: objects }),
+  }
+}
 
 const MAX_ERROR_BYTES = 16_384
 const MAX_SETTINGS_BYTES = 262_144
@@ -46,7 +71,7 @@ const HARDENED = [
 ]
 
 /** See `runGit` of the index. */
-export async function run({ args, protocols = [], user, ...request }: GitRequest): Promise<ProgramResult> {
+export async function run({ args, protocols = [], user, repository, ...request }: GitRequest): Promise<ProgramResult> {
   const settings = user?.settings ?? []
   const ofUser = settings.flatMap(([key, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, key],
@@ -55,10 +80,15 @@ export async function run({ args, protocols = [], user, ...request }: GitRequest
   return runProgram({
     ...request,
     // `-c` comes last, and wins over the settings of the user.
-    command: ['git', ...HARDENED.flatMap((setting) => ['-c', setting]), ...args],
+    command: [
+      'git',
+      ...[...HARDENED, ...(repository ? ['safe.directory=*'] : [])].flatMap((setting) => ['-c', setting]),
+      ...args,
+    ],
     maxErrorBytes: MAX_ERROR_BYTES,
     environment: {
       ...QUIET,
+      ...(repository && forRepository(repository)),
       HOME: user?.home ?? '/nonexistent',
       GIT_ALLOW_PROTOCOL: protocols.length === 0 ? 'none' : protocols.join(':'),
       GIT_SSH_COMMAND: 'ssh -oBatchMode=yes -oForwardAgent=no -oClearAllForwardings=yes -oPermitLocalCommand=no',
@@ -87,14 +117,26 @@ const WANTED = String.raw`^(credential\..*|http\.proxy|http\.sslcainfo|url\..*\.
 
 /** See `readGitSettings` of the index. */
 export async function readSettings(home: string, signal?: AbortSignal): Promise<readonly GitSetting[]> {
+  return (await settingsOf(['--global', '--includes', '--get-regexp', WANTED], { home, signal })) ?? []
+}
+
+/** See `listGitSettings` of the index. */
+export function listSettings(file: string, home: string): Promise<readonly GitSetting[] | undefined> {
+  return settingsOf([...(file === '' ? ['--system'] : ['--file', file]), '--no-includes', '--list'], { home })
+}
+
+async function settingsOf(
+  args: readonly string[],
+  { home, signal }: { readonly home: string; readonly signal?: AbortSignal | undefined },
+): Promise<readonly GitSetting[] | undefined> {
   const ended = await runProgram({
-    command: ['git', 'config', '--global', '--includes', '--null', '--get-regexp', WANTED],
-    environment: { GIT_CONFIG_NOSYSTEM: '1', HOME: home },
+    command: ['git', 'config', '--null', ...args],
+    environment: { ...(args[0] !== '--system' && { GIT_CONFIG_NOSYSTEM: '1' }), HOME: home },
     timeoutMs: 5_000,
     maxOutputBytes: MAX_SETTINGS_BYTES,
     ...(signal && { signal }),
   })
-  if (ended.type !== 'ended' || ended.code !== 0) return []
+  if (ended.type !== 'ended' || ended.code !== 0) return undefined
   const rows = new TextDecoder().decode(ended.stdout).split('\0').filter(Boolean)
   return rows.map((row) => {
     const end = row.indexOf('\n')

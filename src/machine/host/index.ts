@@ -3,7 +3,7 @@ import { DEFAULTS } from '../../kernel/index.ts'
 import type { GitRequest, GitSetting } from './git.ts'
 import type { ProgramRequest, ProgramResult } from './run-program.ts'
 
-export type { GitRequest, GitSetting, GitUser } from './git.ts'
+export type { GitRepository, GitRequest, GitSetting, GitUser } from './git.ts'
 export type { ProgramRequest, ProgramResult } from './run-program.ts'
 export { SYSTEM_PATH } from './find-program.ts'
 
@@ -51,4 +51,9 @@ export async function runGit(request: GitRequest): Promise<ProgramResult> {
 /** Reads from the user's own git configuration: credentials, proxy, certificates and rewritten addresses. Empty without git. */
 export async function readGitSettings(home: string, signal?: AbortSignal): Promise<readonly GitSetting[]> {
   return (await import('./git.ts')).readSettings(home, signal)
+}
+
+/** Each setting of one configuration file of git, without what it includes; `''` is the system's. Undefined when git cannot read it, or is not there. */
+export async function listGitSettings(file: string, home: string): Promise<readonly GitSetting[] | undefined> {
+  return (await import('./git.ts')).listSettings(file, home)
 }

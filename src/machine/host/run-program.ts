@@ -14,6 +14,10 @@ export interface ProgramRequest {
   /** Default `/`. */
   readonly cwd?: string
   readonly input?: string | Uint8Array
+  /** An open file that is the input instead. */
+  readonly inputFrom?: number
+  /** Root runs it as this user. */
+  readonly as?: { readonly uid: number; readonly gid: number } | undefined
   /** Keeps the input open until this is true of all of stdout so far; default: it ends at once. */
   readonly endInputAfter?: (stdout: Uint8Array) => boolean
   readonly timeoutMs: number
@@ -45,7 +49,7 @@ export type ProgramResult =
     }
 
 type Failed = Extract<ProgramResult, { type: 'failed' }>
-type Child = ChildProcessByStdio<Writable, Readable, Readable>
+type Child = ChildProcessByStdio<Writable | null, Readable, Readable>
 
 /** See `runProgram`. */
 export async function run(request: ProgramRequest): Promise<ProgramResult> {
@@ -65,13 +69,18 @@ export async function run(request: ProgramRequest): Promise<ProgramResult> {
   return result
 }
 
-function start(path: string, args: readonly string[], { cwd = '/', environment }: ProgramRequest): Child {
+function start(
+  path: string,
+  args: readonly string[],
+  { cwd = '/', environment, inputFrom, as }: ProgramRequest,
+): Child {
   const covered = coverInherited()
   try {
     return spawn(path, args, {
       cwd,
       env: { LANG: 'C.UTF-8', ...environment, PATH: SYSTEM_PATH.join(':') },
-      stdio: ['pipe', 'pipe', 'pipe', ...covered.stdio],
+      stdio: [inputFrom ?? 'pipe', 'pipe', 'pipe', ...covered.stdio],
+      ...as,
       // A group of its own, so that what the program starts ends with it.
       detached: true,
     }) as Child
@@ -98,13 +107,13 @@ function watch(child: Child, request: ProgramRequest): Promise<ProgramResult> {
   signal?.addEventListener('abort', abort, { once: true })
   child.stdout.on('data', (chunk: Buffer) => {
     if (!stdout.add(chunk)) stop({ reason: 'output', why: `wrote more than ${maxOutputBytes} bytes` })
-    else if (request.endInputAfter?.(stdout.bytes())) child.stdin.end()
+    else if (request.endInputAfter?.(stdout.bytes())) child.stdin?.end()
   })
   child.stderr.on('data', (chunk: Buffer) => void stderr.add(chunk))
   // A program that does not read its input closes it; that is its business.
-  child.stdin.on('error', () => undefined)
-  if (request.endInputAfter) child.stdin.write(request.input ?? '')
-  else child.stdin.end(request.input ?? '')
+  child.stdin?.on('error', () => undefined)
+  if (request.endInputAfter) child.stdin?.write(request.input ?? '')
+  else child.stdin?.end(request.input ?? '')
   return new Promise<ProgramResult>((resolve) => {
     child.on('error', (error) => resolve(notStarted(error)))
     child.on('close', (code, by) => {

@@ -130,6 +130,8 @@ function firstOf(names: readonly string[]): string {
 export const CHANGED = {
   held: (units: readonly { readonly unit: string; readonly reason: string }[], id: string) =>
     `Nexus holds ${firstOf(units.map(({ unit, reason }) => `${unit} (${reason})`))}. Later commands see it; the workspace does not have it. The user can take it: nexus changes keep ${id}`,
+  heldGit: (units: readonly { readonly unit: string; readonly reason: string }[], id: string) =>
+    `Nexus holds what the command did in ${firstOf(units.map(({ unit, reason }) => `${unit} (${reason})`))}. Later commands see the repository of the workspace. The user can take it: nexus changes keep ${id}`,
   conflict: (paths: readonly string[], id: string) =>
     `Nexus did not change ${firstOf(paths)}: another program changed it meanwhile. It holds the version of the command: nexus changes show ${id} --diff`,
   beside: (units: readonly string[]) =>

@@ -32,7 +32,7 @@ export async function judgeWrite({ tree, root, path, places }: Written): Promise
       // With the directories that are made for it.
       after: (at) => holds(at, path) || exists(at),
     })
-  const change: Change = { path, type: exists(path) ? 'changed' : 'added', kind: 'file', fault: ONLY_GIT }
+  const change: Change = { path, type: exists(path) ? 'changed' : 'added', kind: 'file' }
   const judge = judgeWith([])
   const judged = judge(change)
   // Above every workspace there is no project to search.

@@ -58,25 +58,14 @@ export interface SearchedRoot {
 
 /** A file that looks like a skill, in a directory that is not searched. */
 export interface StrayFile {
-  /** The SKILL.md, or the file in its place; for `no-skill-file` the directory. */
+  /** The SKILL.md; for `no-skill-file` the directory. */
   readonly file: string
   /**
    * `below-skill`: inside another skill. `too-deep`: beyond the depth limit. `hidden`: in a hidden directory or node_modules.
    * `beside-root`: in the workspace, outside of every root. `above`: in a folder of skills above the workspace. `elsewhere`: where another program keeps its skills.
-   * `no-skill-file`: a directory of that name without SKILL.md. `other-file`: with a file that was probably meant to be it.
-   * `single-file`: one file instead of a directory. `archive`: packed.
+   * `no-skill-file`: a directory of that name without SKILL.md.
    */
-  readonly why:
-    | 'below-skill'
-    | 'too-deep'
-    | 'hidden'
-    | 'beside-root'
-    | 'above'
-    | 'elsewhere'
-    | 'no-skill-file'
-    | 'other-file'
-    | 'single-file'
-    | 'archive'
+  readonly why: 'below-skill' | 'too-deep' | 'hidden' | 'beside-root' | 'above' | 'elsewhere' | 'no-skill-file'
   /** For `below-skill`: the directory of the skill around it. */
   readonly inside?: string
 }

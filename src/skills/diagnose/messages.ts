@@ -1,5 +1,5 @@
 import { type OverBudget, MAX_NAME_POINTS } from '../catalog/index.ts'
-import { aboutArchive, aboutSingleFile, SKILL_FILE, shellWord } from '../../kernel/index.ts'
+import { SKILL_FILE, shellWord } from '../../kernel/index.ts'
 
 /** The words of one finding; where a command follows, `fix` ends with a colon. */
 interface Words {
@@ -188,13 +188,6 @@ export const MESSAGES = {
         'Wrong place: it is not in a directory that Nexus searches.',
         at.isAboveRoot ? `Move it: ${moveFile(at)}` : `${search(at)}; or move it: ${moveLine(at)}`,
       ),
-    'other-file': ({ file, directory }: Misplaced) =>
-      words(
-        `The directory has ${quoted(lastPart(file))}. The file of a skill must be named ${SKILL_FILE}.`,
-        `Rename it: mv ${shellWord(file)} ${shellWord(`${directory}/${SKILL_FILE}`)}`,
-      ),
-    'single-file': ({ file, target }: Misplaced) => aboutSingleFile(file, target),
-    archive: ({ file, target }: Misplaced) => aboutArchive(file, target),
   },
 } as const
 
@@ -278,10 +271,6 @@ function copy({ root, directory, target }: Misplaced): string {
 function search({ directory }: Misplaced): string {
   const above = directory.slice(0, directory.lastIndexOf('/')) || '/'
   return `Have it searched: --skills-dir ${shellWord(above)}, or skills.load.extraDirs in nexus.yaml`
-}
-
-function quoted(name: string): string {
-  return /\s/.test(name) ? JSON.stringify(name) : name
 }
 
 /** Unlike `basename` it leaves a path that ends in a slash empty. */

@@ -1,5 +1,5 @@
 import { everyCopy, shownName } from '../catalog/index.ts'
-import { type Diagnostic, nameKey, nearest, SKILL_FILE, skillAddress } from '../../kernel/index.ts'
+import { ARCHIVE, type Diagnostic, nameKey, nearest, SKILL_FILE, skillAddress } from '../../kernel/index.ts'
 import { type Facts, WHOLE_PATHS, type Paths, type SearchedRoot, type StrayFile } from './facts.ts'
 import { type Finding, finding, fromDiagnostic } from './finding.ts'
 import { lastPart, MESSAGES } from './messages.ts'
@@ -11,7 +11,7 @@ const NOT_SEARCHED = [
   ...['root-required', 'root-not-directory', 'root-unreadable', 'root-outside', 'root-vanished', 'root-is-skill'],
   ...['directory-unreadable', 'link-outside', 'source-failed'],
 ]
-const OF_ONE_NAME = ['directory-vanished', 'name-encoding', 'link-broken']
+const OF_ONE_NAME = ['directory-vanished', 'name-encoding', 'link-broken', 'skill-single-file', 'skill-archive']
 const MAX_LISTED = 20
 const MAX_ALIKE = 5
 const MAX_SHOWN_CHARS = 120
@@ -21,8 +21,15 @@ const NEW_NAME = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/
 /** Nothing has that name: where it was looked for, what is in the wrong place, and what got in the way. */
 export function findMissing(name: string, facts: Facts): readonly Finding[] {
   const { catalog, snapshot, roots = [], strays = [], paths = WHOLE_PATHS } = facts
-  // A directory of that very name which could not be searched is the answer.
-  const isOwn = ({ path }: Diagnostic): boolean => nameKey(lastPart(path)) === nameKey(lastPart(name))
+  // A thing of that very name that was not searched, or is no directory, is the answer.
+  const isOwn = ({ path, code }: Diagnostic): boolean => {
+    const last = code.startsWith('skill-')
+      ? lastPart(path)
+          .replace(/\.(?:md|markdown)$/i, '')
+          .replace(ARCHIVE, '')
+      : lastPart(path)
+    return nameKey(last) === nameKey(lastPart(name))
+  }
   const notSearched = among(catalog.diagnostics, NOT_SEARCHED)
   const own = [...notSearched, ...among(catalog.diagnostics, OF_ONE_NAME)].filter(isOwn)
   const answers = [
@@ -155,6 +162,6 @@ function rootFor({ file, why }: StrayFile, roots: readonly SearchedRoot[]): stri
 /** The name that was asked for where a directory can have it. */
 function nameFor(asked: string, directory: string): string {
   const name = lastPart(asked.replace(/^\$/, '').replace(/\/(?:SKILL\.md)?$/i, ''))
-  if (/^[\p{L}\p{N}][\p{L}\p{N}._-]*$/u.test(name)) return name.replace(/\.(?:md|markdown|zip|skill)$/i, '')
+  if (/^[\p{L}\p{N}][\p{L}\p{N}._-]*$/u.test(name)) return name
   return basename(directory).replace(/^\.+/, '') || 'my-skill'
 }

@@ -1,4 +1,4 @@
-import { type Edit, firstUnseen, unseenIn, withoutUnseen } from '../../kernel/index.ts'
+import { withoutUnseen } from '../../kernel/index.ts'
 import { found } from './messages/messages.ts'
 import type { FormatFound } from './report.ts'
 
@@ -23,7 +23,6 @@ export type Split =
       readonly found: FormatFound
       readonly line: number
       readonly column: number
-      readonly edit?: Edit
     }
 
 /** Blank lines, and a line of `---` and blanks at column 1. */
@@ -73,17 +72,11 @@ function countLineEnds(text: string): number {
 function unterminated(rest: string, opener: number): Split {
   const place = { kind: 'none', line: opener, column: 1 } as const
   const lines = rest.split(LINE_END)
-  const almost = lines.findIndex((line) => isAlmostMarker(line) || isHiddenMarker(line))
-  const [line = '', number] = [lines[almost], opener + almost + 1]
-  if (almost < 0) {
-    const body = lines.findIndex((each) => !INNER_LINE.test(each))
-    const last = body > 0 ? opener + body : opener + lines.length - (rest.endsWith('\n') ? 1 : 0)
-    return { ...place, found: found('frontmatter-unterminated', { below: last }) }
-  }
-  if (!isHiddenMarker(line)) return { ...place, found: found('frontmatter-unterminated', { almost: number }) }
-  const start = { line: number, column: 1 }
-  const edit = { start, end: { ...start, column: line.length + 1 }, text: withoutUnseen(line) }
-  return { ...place, edit, found: found('frontmatter-unterminated', { hidden: unseenIn(line), line: number }) }
+  const almost = lines.findIndex(isAlmostMarker)
+  if (almost >= 0) return { ...place, found: found('frontmatter-unterminated', { almost: opener + almost + 1 }) }
+  const body = lines.findIndex((each) => !INNER_LINE.test(each))
+  const last = body > 0 ? opener + body : opener + lines.length - (rest.endsWith('\n') ? 1 : 0)
+  return { ...place, found: found('frontmatter-unterminated', { below: last }) }
 }
 
 /** How far a frontmatter is searched that is not at the top. */
@@ -97,15 +90,15 @@ function missing(text: string, directoryName: string | undefined): Split {
   const isMarkerLike = isAlmostMarker(first)
   const opener = lines.findIndex((line, index) => index > 0 && isMarker(line) && KEY.test(lines[index + 1] ?? ''))
   const hasKeys = lines.some((line, index) => KEY.test(line) && (index < 2 || isMarker(lines[index - 1] ?? '')))
-  return (
-    hiddenOpener(lines, number) ?? {
-      ...{ kind: 'none', line: number, column: 1 },
-      found: found('frontmatter-missing', {
-        ...{ first: first.trim() === '' ? '' : first, isMarker: isMarkerLike, hasKeys, number, directoryName },
-        opener,
-      }),
-    }
-  )
+  const facts = {
+    first: first.trim() === '' ? '' : first,
+    isMarker: isMarkerLike,
+    hasKeys,
+    number,
+    directoryName,
+    opener,
+  }
+  return { kind: 'none', line: number, column: 1, found: found('frontmatter-missing', facts) }
 }
 
 function isMarker(line: string): boolean {
@@ -113,26 +106,6 @@ function isMarker(line: string): boolean {
 }
 
 function isAlmostMarker(line: string): boolean {
-  return ALMOST_MARKER.test(line.trimEnd())
-}
-
-function isHiddenMarker(line: string): boolean {
-  return !isMarker(line) && isMarker(withoutUnseen(line))
-}
-
-/** The opening line when invisible characters are on it, or on the empty lines before it. */
-function hiddenOpener(lines: readonly string[], number: number): Split | undefined {
-  const opener = lines.findIndex((line) => isHiddenMarker(line) || withoutUnseen(line).trim() !== '' || isMarker(line))
-  const line = lines[opener]
-  if (line === undefined || !isMarker(withoutUnseen(line))) return undefined
-  const before = lines.slice(0, opener + 1)
-  return {
-    ...{ kind: 'none', line: number, column: Math.max(1, firstUnseen(lines[0] ?? '') + 1) },
-    found: found('frontmatter-missing', { hidden: unseenIn(before.join('')) }),
-    edit: {
-      start: { line: number, column: 1 },
-      end: { line: number + opener, column: line.length + 1 },
-      text: before.map(withoutUnseen).join('\n'),
-    },
-  }
+  const seen = withoutUnseen(line)
+  return ALMOST_MARKER.test(seen.trimEnd()) || (seen !== line && isMarker(seen))
 }

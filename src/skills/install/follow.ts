@@ -2,15 +2,16 @@ import { join } from 'node:path'
 import { isNexusError, type NexusError } from '../../kernel/index.ts'
 import type { Package } from './found.ts'
 import { newestOf, openCommit, type Resolved } from './git-source.ts'
-import { type Alone, guardCopy, inScope, packageFrom } from './installer.ts'
+import { guardCopy, type Overwriting } from './guard.ts'
+import { type Alone, change, inScope, packageFrom } from './installer.ts'
 import { type Lock, type LockedSkill, type LockedSource, nameOfPlace } from './lock-file.ts'
-import { checkGitUrl, type Locator, type LocatorRules } from './locator.ts'
+import { checkArchiveUrl, checkGitUrl, type Locator, type LocatorRules } from './locator.ts'
 import { gitAccess, openSource, type SourceAccess } from './open-source.ts'
-import { type Change, commit } from './place.ts'
+import type { Change } from './place.ts'
 import { copyAt, type Drift, driftOf, type Wanted } from './plan.ts'
 import { readRevision, keepRevision } from './revisions.ts'
 import { type Refs, Repository } from './repository.ts'
-import { lockOf, readMemory, type Scope } from './scope.ts'
+import { lockOf, readMemory, type Remembered, type Scope } from './scope.ts'
 import { installError, MESSAGES } from './messages.ts'
 
 /** Whether one skill has a newer revision. */
@@ -177,7 +178,7 @@ function checkDigest(name: string, { digest }: LockedSkill, got: Package): void 
 /** From the folder, file or address that the lock or this machine has. */
 async function readAgain(scope: Scope, skill: LockedSkill, access: FollowAccess): Promise<Package> {
   const name = nameOfPlace(skill.place)
-  const locator = locatorOf(scope, skill)
+  const locator = locatorOf(scope, skill, access)
   if (!locator) throw installError('FILE_NOT_FOUND', MESSAGES.cannotRestore(name))
   await using opened = await openSource(locator, access)
   const below = skill.source.type === 'archive' ? skill.source.path : ''
@@ -188,8 +189,8 @@ async function readAgain(scope: Scope, skill: LockedSkill, access: FollowAccess)
   return read
 }
 
-function locatorOf(scope: Scope, { place, source }: LockedSkill): Locator | undefined {
-  if (source.type === 'archive' && source.url !== undefined) return { type: 'archive-url', url: source.url }
+function locatorOf(scope: Scope, { place, source }: LockedSkill, rules: FollowAccess): Locator | undefined {
+  if (source.type === 'archive' && source.url !== undefined) return checkArchiveUrl(source.url, rules)
   if (source.type === 'local' && source.path !== undefined)
     return { type: 'directory', path: join(scope.root, source.path) }
   const from = readMemory(scope)[place]?.from
@@ -201,22 +202,27 @@ function locatorOf(scope: Scope, { place, source }: LockedSkill): Locator | unde
 export async function restore(
   scope: Scope,
   wanted: readonly Wanted[],
-  options: { readonly alone: Alone; readonly overwrite: ReadonlySet<string> },
-): Promise<void> {
-  await inScope(scope, options, async () => {
+  options: Overwriting & { readonly alone: Alone; readonly now: Date },
+): Promise<ReadonlyMap<string, string>> {
+  return inScope(scope, options, async () => {
     const lock = lockOf(scope)
+    const memory: Record<string, Remembered> = { ...readMemory(scope) }
+    const kept = new Map<string, string>()
     const changes: Change[] = []
     for (const { package: packed } of wanted) {
       const { directory: name, digest } = packed
       const place = `skills/${name}`
-      await guardCopy(
+      const copy = await guardCopy(
         scope,
         { name, place, there: await copyAt(scope, place), before: lock.get(place), next: digest },
         options,
       )
+      if (copy !== undefined) kept.set(name, copy)
+      memory[place] = { before: [], ...memory[place], seenAt: options.now.toISOString() }
       await keepRevision(scope.nexusHome, packed)
       changes.push({ place, files: packed.files })
     }
-    await commit(scope, changes, lock)
+    await change(scope, { changes, lock, memory })
+    return kept
   })
 }

@@ -97,13 +97,7 @@ function compareVersions(a: string, b: string): number {
 /** Opens a repository at the commit that the locator names now. */
 export async function openGit(locator: GitLocator, access: GitAccess): Promise<OpenedSource> {
   const repository = await Repository.open(locator.url, access)
-  try {
-    const resolved = resolveRef(locator, await repository.refs())
-    return await openCommit(repository, resolved)
-  } catch (error) {
-    await repository[Symbol.asyncDispose]()
-    throw error
-  }
+  return openCommit(repository, resolveRef(locator, await repository.refs()))
 }
 
 /** Opens a repository at one commit: what is below the path, or only the skills of some directories. The source disposes of the repository. */
@@ -112,6 +106,15 @@ export async function openCommit(
   resolved: Resolved,
   only?: readonly string[],
 ): Promise<OpenedSource> {
+  try {
+    return await sourceAt(repository, resolved, only)
+  } catch (error) {
+    await repository[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+async function sourceAt(repository: Repository, resolved: Resolved, only?: readonly string[]): Promise<OpenedSource> {
   const files = await repository.fetchCommit(resolved.commit)
   const all =
     only === undefined ? skillFilesIn(files, resolved.path ?? '') : files.filter(({ path }) => isSkillFile(path))

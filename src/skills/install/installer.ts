@@ -1,33 +1,18 @@
-import { lstatSync } from 'node:fs'
-import { join } from 'node:path'
-import { Tree } from '../../machine/files/index.ts'
-import type { ReadManifest } from '../../machine/skill-files/index.ts'
 import { packageOf, type Package, type PackedFile } from './found.ts'
+import { guardCopy, type Overwriting } from './guard.ts'
 import { type Lock, type LockedSkill, lockedFiles, nameOfPlace } from './lock-file.ts'
-import { randomHex } from './names.ts'
-import { type Change, commit, recover } from './place.ts'
+import { type Change, commit, recover, type Step } from './place.ts'
 import { copyAt, type Drift, driftOf, type PlannedSkill } from './plan.ts'
-import { keepRevision, readRevision } from './revisions.ts'
-import {
-  type Memory,
-  lockOf,
-  openPlaces,
-  openState,
-  readMemory,
-  type Remembered,
-  type Scope,
-  writeMemory,
-} from './scope.ts'
+import { collectRevisions, keepRevision, readRevision } from './revisions.ts'
+import { type Memory, lockOf, openPlaces, readMemory, type Remembered, type Scope, usedDigests } from './scope.ts'
 import { installError, MESSAGES } from './messages.ts'
 
 /** Does work while no other process changes a directory: the lock of the workspace. */
 export type Alone = <T>(directory: string, work: () => Promise<T>) => Promise<T>
 
 /** How a plan is carried out. */
-export interface ApplyOptions {
+export interface ApplyOptions extends Overwriting {
   readonly alone: Alone
-  /** Names whose local edits, or foreign copies, are replaced; a copy of the files is kept. */
-  readonly overwrite?: ReadonlySet<string>
   readonly clients?: readonly string[]
   /** The folder or file that the copies came from, on this machine. */
   readonly from?: string
@@ -45,6 +30,12 @@ export async function inScope<T>(
     await recover(scope)
     return work()
   })
+}
+
+/** Changes a scope, and lets go of the revisions that nothing refers to any more. */
+export async function change(scope: Scope, step: Step): Promise<void> {
+  await commit(scope, step)
+  if (step.changes.length > 0) await collectRevisions(scope.nexusHome, usedDigests(scope))
 }
 
 export interface Applied {
@@ -77,68 +68,9 @@ export async function applyPlan(
       lock.set(place, entryOf(plan, before, options))
       memory = remember(memory, place, { before, options, next: packed.digest })
     }
-    await commit(scope, changes, lock)
-    await writeMemory(scope, memory)
+    await change(scope, { changes, lock, memory })
     return { lock, kept }
   })
-}
-
-interface Guarded {
-  readonly name: string
-  readonly place: string
-  readonly there: ReadManifest | undefined
-  readonly before: LockedSkill | undefined
-  /** Digest of what will be there; undefined when the copy is removed. */
-  readonly next?: string
-}
-
-/** Nothing of a person is lost: returns where a copy of edited files is kept. Throws CONFLICT where that was not asked for. */
-export async function guardCopy(
-  scope: Scope,
-  guarded: Guarded,
-  { overwrite }: Pick<ApplyOptions, 'overwrite'>,
-): Promise<string | undefined> {
-  const { name, place, there, before, next } = guarded
-  if (there === undefined || there.treeDigest === next) return undefined
-  // No file of a skill, so no copy of edits has them: a repository of the user, or links.
-  const others = there.leftOut.map(({ path }) => path)
-  if (lstatSync(join(scope.root, place, '.git'), { throwIfNoEntry: false })) others.unshift('.git')
-  if (others.length > 0) throw installError('CONFLICT', MESSAGES.notOfSkill(place, others))
-  const drift =
-    before === undefined ? there.files.map(({ path }): Drift => ({ path, change: 'added' })) : driftOf(before, there)
-  if (drift.length === 0) return undefined
-  if (overwrite?.has(name) !== true) {
-    if (before === undefined) throw installError('CONFLICT', MESSAGES.notOurs(place))
-    throw installError(
-      'CONFLICT',
-      MESSAGES.edited(
-        name,
-        drift.map(({ path, change }) => `${path} (${change})`),
-      ),
-    )
-  }
-  return keepEdits(scope, { name, place }, drift)
-}
-
-async function keepEdits(
-  scope: Scope,
-  { name, place }: { name: string; place: string },
-  drift: readonly Drift[],
-): Promise<string> {
-  const state = openState(scope)
-  const source = new Tree(join(scope.root, place))
-  const directory = `edits/${name}-${randomHex()}`
-  try {
-    for (const { path, change } of drift) {
-      if (change === 'missing') continue
-      const { bytes, mode } = await source.read(path, { maxBytes: Number.MAX_SAFE_INTEGER })
-      await state.write(`${directory}/${path}`, { bytes, mode: mode & 0o700, makesParents: true })
-    }
-    return join(scope.stateDirectory, directory)
-  } finally {
-    source.close()
-    state.close()
-  }
 }
 
 function entryOf(plan: PlannedSkill, before: LockedSkill | undefined, { clients }: ApplyOptions): LockedSkill {
@@ -187,6 +119,7 @@ export async function removeSkills(
     const lock = new Map(lockOf(scope))
     const kept = new Map<string, string>()
     const changes: Change[] = []
+    const memory = { ...readMemory(scope) }
     for (const name of names) {
       const before = lockedOf(lock, name)
       const { place } = before
@@ -194,15 +127,20 @@ export async function removeSkills(
       const copy = await guardCopy(scope, { name, place, there, before }, options)
       if (copy !== undefined) kept.set(name, copy)
       lock.delete(place)
+      delete memory[place]
       changes.push({ place, files: undefined })
     }
-    await commit(scope, changes, lock)
+    await change(scope, { changes, lock, memory })
     return { lock, kept }
   })
 }
 
 /** Puts the revision before the current one back. Throws FILE_NOT_FOUND when none is kept. */
-export async function rollBack(scope: Scope, name: string, options: ApplyOptions): Promise<LockedSkill> {
+export async function rollBack(
+  scope: Scope,
+  name: string,
+  options: ApplyOptions,
+): Promise<{ readonly previous: LockedSkill; readonly keptEdits: string | undefined }> {
   return inScope(scope, options, async () => {
     const lock = new Map(lockOf(scope))
     const current = lockedOf(lock, name)
@@ -213,11 +151,11 @@ export async function rollBack(scope: Scope, name: string, options: ApplyOptions
     const files = previous && (await readRevision(scope.nexusHome, previous.digest))
     if (!previous || !files) throw installError('FILE_NOT_FOUND', MESSAGES.nothingBefore(name))
     const there = await copyAt(scope, place)
-    await guardCopy(scope, { name, place, there, before: current, next: previous.digest }, options)
+    const keptEdits = await guardCopy(scope, { name, place, there, before: current, next: previous.digest }, options)
     lock.set(place, { ...previous, pinned: current.pinned, clients: current.clients })
-    await commit(scope, [{ place, files }], lock)
-    await writeMemory(scope, { ...memory, [place]: { ...memory[place], before: earlier.slice(0, -1) } })
-    return previous
+    const remembered = { ...memory, [place]: { ...memory[place], before: earlier.slice(0, -1) } }
+    await change(scope, { changes: [{ place, files }], lock, memory: remembered })
+    return { previous, keptEdits }
   })
 }
 
@@ -231,7 +169,7 @@ export async function setPinned(
     const lock = new Map(lockOf(scope))
     const skill = lockedOf(lock, name)
     lock.set(skill.place, { ...skill, pinned: options.pinned })
-    await commit(scope, [], lock)
+    await change(scope, { changes: [], lock, memory: readMemory(scope) })
   })
 }
 

@@ -136,7 +136,7 @@ const BROWSED = /^(\/.+?)(?:\/-)?\/(?:tree|blob|src\/(?:branch|tag|commit))\/(.+
 function webLocator(address: string, fragment: string | undefined, rules: LocatorRules): Locator {
   const url = URL.parse(address)
   if (!url) throw installError('INVALID_ARGUMENT', MESSAGES.notALocator(address))
-  if (ARCHIVE.test(url.pathname)) return archiveUrl(url, rules)
+  if (ARCHIVE.test(url.pathname)) return checkArchiveUrl(url.href, rules)
   const browsed = BROWSED.exec(url.pathname)
   if (!browsed) return gitLocator(address.replace(/\/+$/, ''), fragment, rules)
   const [, repository = '', after = ''] = browsed
@@ -148,7 +148,11 @@ function webLocator(address: string, fragment: string | undefined, rules: Locato
   return { ...gitLocator(`${url.origin}${repository}`, undefined, rules), refAndPath }
 }
 
-function archiveUrl(url: URL, rules: LocatorRules): Locator {
+/** The address of an archive, checked. Throws INVALID_ARGUMENT. */
+export function checkArchiveUrl(text: string, rules: Pick<LocatorRules, 'httpHosts'>): Locator {
+  const url = URL.parse(text)
+  if (!url || !ARCHIVE.test(url.pathname) || !/^https?:$/.test(url.protocol))
+    throw installError('INVALID_ARGUMENT', MESSAGES.notALocator(text))
   checkUser(url, `${url.origin}${url.pathname}`)
   checkEncrypted(url, rules)
   return { type: 'archive-url', url: url.href }

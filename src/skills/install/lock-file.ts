@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { compareUtf8, isJsonObject, type JsonValue, type Manifest } from '../../kernel/index.ts'
-import { checkGitUrl, checkPath, checkRef } from './locator.ts'
+import { checkArchiveUrl, checkGitUrl, checkPath, checkRef } from './locator.ts'
 import { isPlacedName } from './names.ts'
 import { installError, MESSAGES } from './messages.ts'
 
@@ -95,14 +95,15 @@ const filePath = v.pipe(
   v.check((text) => passes(() => checkPath(text))),
 )
 /** Plain http is checked against the user's own hosts when the address is used. */
-const address = v.pipe(
-  v.string(),
-  v.check((text) => passes(() => checkGitUrl(text, { httpHosts: URL.canParse(text) ? [new URL(text).hostname] : [] }))),
-)
+const address = (check: (text: string, rules: { httpHosts: string[] }) => unknown) =>
+  v.pipe(
+    v.string(),
+    v.check((text) => passes(() => check(text, { httpHosts: URL.canParse(text) ? [new URL(text).hostname] : [] }))),
+  )
 const SOURCE = v.variant('type', [
   v.object({
     type: v.literal('git'),
-    url: address,
+    url: address(checkGitUrl),
     commit: v.pipe(v.string(), v.regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/)),
     follows: v.picklist(['branch', 'tags', 'commit']),
     ref: v.exactOptional(
@@ -115,7 +116,7 @@ const SOURCE = v.variant('type', [
   }),
   v.object({
     type: v.literal('archive'),
-    url: v.exactOptional(v.pipe(v.string(), v.url())),
+    url: v.exactOptional(address(checkArchiveUrl)),
     sha256: hex,
     path: inside,
   }),

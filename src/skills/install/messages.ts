@@ -143,9 +143,9 @@ export const MESSAGES = {
     message: `Nothing was changed: ${safe(place)} contains what no skill contains: ${names.slice(0, 20).map(safe).join(', ')}.`,
     fix: 'Move it out of this directory. Then try again.',
   }),
-  edited: (name: string, files: readonly string[]) => ({
+  edited: (name: string, files: readonly string[], command: readonly string[]) => ({
     message: `Nothing was changed: the copy of '${safe(name)}' has local edits: ${files.slice(0, 20).map(safe).join(', ')}.`,
-    ...commandFix('To replace them, and keep a copy of these files:', 'skills', 'update', name, '--overwrite', name),
+    ...commandFix('To replace them, and keep a copy of these files:', ...command, '--overwrite', name),
   }),
   pinned: (name: string) => ({
     message: `'${safe(name)}' stays as it is: it is pinned.`,

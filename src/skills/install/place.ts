@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { isOwnerGone, ownerToken, type Tree } from '../../machine/files/index.ts'
-import { isJsonObject } from '../../kernel/index.ts'
+import { isJsonObject, sha256 } from '../../kernel/index.ts'
 import type { PackedFile } from './found.ts'
 import { type Lock, LOCK_FILE, writeLock } from './lock-file.ts'
 import { isPlacedName, randomHex } from './names.ts'
-import { openPlaces, openState, type Scope, textOf } from './scope.ts'
+import { type Memory, openPlaces, openState, type Scope, textOf, writeMemory } from './scope.ts'
 
 /** One directory to place, replace or remove. */
 export interface Change {
@@ -29,27 +29,37 @@ interface Journal {
   readonly moves: readonly Move[]
   /** Text of the new lock. */
   readonly lock: string
+  /** Digest of the lock that it replaces; null where there was none. */
+  readonly lockBefore: string | null
+  readonly memory: Memory
+}
+
+/** All that changes in one step. */
+export interface Step {
+  readonly changes: readonly Change[]
+  readonly lock: Lock
+  readonly memory: Memory
 }
 
 const HIDDEN = /^\.nexus-(?:new|old)-(\d+-\d+-\d+)-[0-9a-f]{8}$/
 
 /**
- * Changes copies and the lock as one step: all new copies are written beside the old ones first, then a journal says what is moved where. After
+ * Changes copies, the lock and the memory as one step: all new copies are written beside the old ones first, then a journal says what is moved where. After
  * `kill -9` at any point, `recover` ends it. Call it while no other process changes the scope. Throws what the file system throws, with everything as before.
  */
-export async function commit(scope: Scope, changes: readonly Change[], lock: Lock): Promise<void> {
+export async function commit(scope: Scope, { changes, lock, memory }: Step): Promise<void> {
   const tree = openPlaces(scope)
   try {
     await sweep(tree)
     const moves: Move[] = []
     try {
       for (const { place, files } of changes) moves.push(await stage(tree, place, files))
-      const journal = { owner: ownerToken(), root: scope.root, moves, lock: writeLock(lock) }
+      const lockBefore = digestOf(textOf(scope.lockPath))
+      const journal = { owner: ownerToken(), root: scope.root, moves, lock: writeLock(lock), lockBefore, memory }
       await writeJournal(scope, journal)
       await finish(scope, { tree, journal })
     } catch (error) {
-      await undo(tree, moves)
-      await removeJournal(scope)
+      await undo(scope, tree, moves)
       throw error
     }
   } finally {
@@ -62,15 +72,19 @@ export async function recover(scope: Scope): Promise<void> {
   const journal = leftJournal(scope)
   if (!journal) return
   const tree = openPlaces(scope)
+  const back = (): Promise<void> => undo(scope, tree, journal.moves)
   try {
-    await finish(scope, { tree, journal })
-  } catch {
-    // The disk is full, or was closed to us meanwhile: what was there before is served again.
-    await undo(tree, journal.moves)
-    await removeJournal(scope)
+    const now = digestOf(textOf(scope.lockPath))
+    // Another lock came meanwhile, such as by `git pull`: it is the truth, and the change is none.
+    if (now === journal.lockBefore || now === digestOf(journal.lock)) await finish(scope, { tree, journal }).catch(back)
+    else await back()
   } finally {
     tree.close()
   }
+}
+
+function digestOf(text: string | undefined): string | null {
+  return text === undefined ? null : sha256(text)
 }
 
 /** Whether a process that is gone has left something under way. */
@@ -93,7 +107,7 @@ function readJournal(text: string): Journal | undefined {
     const isOurs = journal.moves.every(
       ({ name, stage, backup }) => isPlacedName(name) && HIDDEN.test(backup) && (stage === null || HIDDEN.test(stage)),
     )
-    return isOurs && typeof journal.lock === 'string' ? journal : undefined
+    return isOurs && typeof journal.lock === 'string' && isJsonObject(journal.memory) ? journal : undefined
   } catch {
     // A journal is written whole or not at all: this is none.
     return undefined
@@ -127,7 +141,7 @@ export async function writeFiles(tree: Tree, directory: string, files: readonly 
     })
 }
 
-/** Moves what is not moved yet, writes the lock, removes the old copies. Each step may have been taken before. */
+/** Moves what is not moved yet, writes the lock and the memory, removes the old copies. Each step may have been taken before. */
 async function finish(scope: Scope, { tree, journal }: { tree: Tree; journal: Journal }): Promise<void> {
   for (const { name, stage: staged, backup } of journal.moves) {
     const isStaged = staged !== null && tree.entry(`skills/${staged}`) !== undefined
@@ -135,20 +149,24 @@ async function finish(scope: Scope, { tree, journal }: { tree: Tree; journal: Jo
     if ((isStaged || isLeaving) && tree.entry(`skills/${name}`) !== undefined) tree.rename(`skills/${name}`, backup)
     if (isStaged) tree.rename(`skills/${staged}`, name)
   }
+  await writeMemory(scope, journal.memory)
   await tree.write(LOCK_FILE, { bytes: Buffer.from(journal.lock), isDurable: true })
   await removeJournal(scope)
   // A copy that cannot be removed now is hidden, and the next change tries again.
   for (const { backup } of journal.moves) await tree.removeAll(`skills/${backup}`)
 }
 
-async function undo(tree: Tree, moves: readonly Move[]): Promise<void> {
+/** The copies of before are back, then the journal goes, then the new copies: a second call of this or of `finish` finds what it needs. */
+async function undo(scope: Scope, tree: Tree, moves: readonly Move[]): Promise<void> {
+  const has = (name: string): boolean => tree.entry(`skills/${name}`) !== undefined
   for (const { name, stage: staged, backup } of moves) {
-    if (tree.entry(`skills/${backup}`) !== undefined) {
-      if (staged !== null && tree.entry(`skills/${name}`) !== undefined) tree.rename(`skills/${name}`, staged)
-      tree.rename(`skills/${backup}`, name)
-    } else if (staged !== null && tree.entry(`skills/${staged}`) === undefined) tree.rename(`skills/${name}`, staged)
-    if (staged !== null) await tree.removeAll(`skills/${staged}`)
+    if (staged !== null && !has(staged) && has(name)) tree.rename(`skills/${name}`, staged)
+    // Else somebody else, such as `git pull`, has put a copy there meanwhile.
+    if (has(backup) && !has(name)) tree.rename(`skills/${backup}`, name)
   }
+  await removeJournal(scope)
+  for (const each of moves.flatMap(({ stage: staged, backup }) => [staged ?? [], backup].flat()))
+    await tree.removeAll(`skills/${each}`)
 }
 
 /** Removes what processes that are gone have left before their journal, or after it. */

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { isOwnerGone, ownerToken, Tree } from '../../machine/files/index.ts'
 import { MANIFEST_LIMITS, treeDigest } from '../../machine/skill-files/index.ts'
 import { sha256 } from '../../kernel/index.ts'
@@ -52,20 +52,31 @@ export async function keepRevision(
   }
 }
 
+/** Another process may have a revision under way that no lock has yet. */
+const YOUNG_MS = 3_600_000
+
 /** Removes the revisions that no lock and no memory refers to, and what dead processes left. */
-export async function collectRevisions(nexusHome: string, used: ReadonlySet<string>): Promise<void> {
+export async function collectRevisions(nexusHome: string, used: ReadonlySet<string> | undefined): Promise<void> {
+  if (used === undefined) return
   const tree = openRevisions(nexusHome)
   try {
     const { entries } = await tree.list('')
     for (const { name } of entries) {
       const owner = /^\.new-(\d+-\d+-\d+)-[0-9a-f]{8}$/.exec(name)?.[1]
       const isLeft =
-        owner === undefined ? /^[0-9a-f]{64}$/.test(name) && !used.has(`sha256:${name}`) : isOwnerGone(owner)
+        owner === undefined
+          ? /^[0-9a-f]{64}$/.test(name) && !used.has(`sha256:${name}`) && !isYoung(nexusHome, name)
+          : isOwnerGone(owner)
       if (isLeft) await tree.removeAll(name)
     }
   } finally {
     tree.close()
   }
+}
+
+function isYoung(nexusHome: string, name: string): boolean {
+  const stats = statSync(`${privateDirectory(nexusHome, 'revisions')}/${name}`, { throwIfNoEntry: false })
+  return Date.now() - (stats?.mtimeMs ?? 0) < YOUNG_MS
 }
 
 function openRevisions(nexusHome: string): Tree {

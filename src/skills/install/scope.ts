@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf, keptPlace, readSmall, Tree } from '../../machine/files/index.ts'
 import { isJsonObject, type JsonObject, makeDirectory, sha256 } from '../../kernel/index.ts'
@@ -105,6 +105,25 @@ export function readMemory({ stateDirectory, key }: Pick<Scope, 'stateDirectory'
     return isJsonObject(read) ? (read as JsonObject as unknown as Memory) : {}
   } catch {
     return {}
+  }
+}
+
+/** Digests of every revision that a lock or the memory of a place of this user refers to. A root that is gone refers to none. */
+export function usedDigests({ stateDirectory }: Pick<Scope, 'stateDirectory'>): ReadonlySet<string> | undefined {
+  const used = new Set<string>()
+  try {
+    for (const name of readdirSync(stateDirectory)) {
+      const key = /^([0-9a-f]{32})\.root$/.exec(name)?.[1]
+      const root = key === undefined ? undefined : textOf(join(stateDirectory, name))?.trimEnd()
+      if (key === undefined || root === undefined || !existsSync(root)) continue
+      for (const { digest } of lockOf({ lockPath: join(root, LOCK_FILE) }).values()) used.add(digest)
+      for (const { before } of Object.values(readMemory({ stateDirectory, key })))
+        for (const { digest } of before) used.add(digest)
+    }
+    return used
+  } catch {
+    // One lock cannot be read, as in a merge: nobody knows what it refers to.
+    return undefined
   }
 }
 

@@ -2,7 +2,7 @@ import { type Dirent, promises } from 'node:fs'
 import { basename, join, posix } from 'node:path'
 import type { StrayFile } from '../diagnose/index.ts'
 import { parseSkill } from '../format/index.ts'
-import { ARCHIVE, nameKey, NexusError, SKILL_FILE } from '../../kernel/index.ts'
+import { nameKey, NexusError, SKILL_FILE } from '../../kernel/index.ts'
 import { SOURCE_LIMITS } from '../sources/index.ts'
 import { readContained } from '../../machine/skill-files/index.ts'
 import { MESSAGES } from './messages.ts'
@@ -37,8 +37,8 @@ const MAX_DEPTH = 16
 const MAX_SKILL_BYTES = 262_144
 
 /**
- * Looks for a skill where none is looked for: inside another skill, too deep, in hidden directories, beside the roots, packed, in one file, or
- * under another file name. For `diagnose`; bounded, follows no link, skips what it may not read. Throws CANCELLED.
+ * Looks for a skill where none is looked for: inside another skill, too deep, in hidden directories, beside the roots. For `diagnose`; bounded,
+ * follows no link, skips what it may not read. Throws CANCELLED.
  */
 export async function findStrays(name: string, options: StrayOptions): Promise<readonly StrayFile[]> {
   const { signal, known = new Set() } = options
@@ -60,7 +60,7 @@ export async function findStrays(name: string, options: StrayOptions): Promise<r
     const skillFile = entries.find(
       (entry) => !entry.isDirectory() && entry.name.toLowerCase() === SKILL_FILE.toLowerCase(),
     )?.name
-    const stray = await strayIn(place, entries, skillFile, wanted)
+    const stray = await strayIn(place, skillFile, wanted)
     if (stray && !known.has(stray.file)) strays.push(stray)
     for (const next of below(place, entries, skillFile === SKILL_FILE)) enqueue(next)
   }
@@ -102,59 +102,25 @@ async function list(path: string): Promise<readonly Dirent[] | undefined> {
 /** `skillFile`: the name of the file that is SKILL.md, whatever its case. */
 async function strayIn(
   place: Directory,
-  entries: readonly Dirent[],
   skillFile: string | undefined,
   wanted: string,
 ): Promise<StrayFile | undefined> {
   const { path, why, inside } = place
   const isNamed = place.depth > 0 && [wanted, `.${wanted}`].includes(nameKey(basename(path)))
-  if (skillFile !== undefined) {
-    if (why === undefined || !(isNamed || (await isLabelled(place, skillFile, wanted)))) return undefined
-    return { file: join(path, skillFile), why, ...(inside !== undefined && { inside }) }
-  }
-  if (isNamed && why === undefined) return withoutSkillFile(place, entries)
-  return why !== undefined && place.depth > 0 ? undefined : packed(place, entries, wanted)
-}
-
-/** A directory of that name without a SKILL.md: a file in it may have been meant. */
-async function withoutSkillFile(place: Directory, entries: readonly Dirent[]): Promise<StrayFile> {
-  const texts = entries.filter((entry) => entry.isFile() && /\.(?:md|markdown|mdx|txt)$/i.test(entry.name.trim()))
-  const alike = texts.find(({ name }) => /^skills?\s*[.-]/i.test(name.trim()))
-  if (alike !== undefined) return { file: join(place.path, alike.name), why: 'other-file' }
-  for (const { name } of texts.slice(0, 10)) {
-    if ((await readAsSkill(place, name)) !== undefined) return { file: join(place.path, name), why: 'other-file' }
-  }
-  return { file: place.path, why: 'no-skill-file' }
-}
-
-const ONE_FILE = /\.(?:md|markdown)$/i
-
-async function packed(place: Directory, entries: readonly Dirent[], wanted: string): Promise<StrayFile | undefined> {
-  const called = (pattern: RegExp): Dirent | undefined =>
-    entries.find(({ name }) => pattern.test(name) && nameKey(name.replace(pattern, '')) === wanted)
-  const single = called(ONE_FILE)
-  // Beside the roots a text of that name is a skill only when it reads like one.
-  if (single?.isFile() && (place.why === undefined || (await readAsSkill(place, single.name)) !== undefined)) {
-    return { file: join(place.path, single.name), why: 'single-file' }
-  }
-  const archive = called(ARCHIVE)
-  return archive?.isFile() ? { file: join(place.path, archive.name), why: 'archive' } : undefined
+  if (skillFile === undefined) return isNamed && why === undefined ? { file: path, why: 'no-skill-file' } : undefined
+  if (why === undefined || !(isNamed || (await isLabelled(place, skillFile, wanted)))) return undefined
+  return { file: join(path, skillFile), why, inside }
 }
 
 /** True when the frontmatter says that name. */
-async function isLabelled(place: Directory, skillFile: string, wanted: string): Promise<boolean> {
-  const document = await readAsSkill(place, skillFile)
-  return document?.name !== undefined && nameKey(document.name) === wanted
-}
-
-async function readAsSkill({ path, top }: Directory, name: string): Promise<ReturnType<typeof parseSkill>['document']> {
+async function isLabelled({ path, top }: Directory, skillFile: string, wanted: string): Promise<boolean> {
   try {
-    const file = join(path, name).slice(top.length + 1)
+    const file = join(path, skillFile).slice(top.length + 1)
     const { bytes } = await readContained(top, file, { maxBytes: MAX_SKILL_BYTES })
-    return parseSkill(bytes, { path: file }).document
+    return nameKey(parseSkill(bytes, { path: file }).document?.name ?? '') === wanted
   } catch {
     // Not readable, so it says nothing.
-    return undefined
+    return false
   }
 }
 

@@ -23,22 +23,22 @@ for (const name of ['skill.md', 'Skill.md', 'SKILL.MD', 'README.md', 'SKILLS.md'
   })
 fixes('the file name pdf.md', {
   break: at('skills/pdf/pdf.md'),
-  code: 'wrong-place',
-  says: /must be named SKILL\.md.*mv /,
+  ...{ code: 'no-skill-file', says: /has no SKILL\.md/ },
+  fix: (desk) => desk.put(FILE, GOOD),
 })
 fixes('an empty directory', {
   break: (desk) => mkdirSync(desk.at('skills/pdf')),
   ...{ code: 'no-skill-file', says: /has no SKILL\.md.*name: pdf/ },
   fix: (desk) => desk.put(FILE, GOOD),
 })
-fixes('a single file', { break: at('skills/pdf.md'), code: 'wrong-place', says: /A skill is a directory/ })
+fixes('a single file', { break: at('skills/pdf.md'), code: 'skill-single-file', says: /A skill is a directory/ })
 fixes('a packed skill', {
   break: (desk) => {
     desk.put('pdf/SKILL.md', GOOD)
     execFileSync('tar', ['-czf', desk.at('skills/pdf.tgz'), '-C', desk.workspace, 'pdf'])
     rmSync(desk.at('pdf'), { recursive: true })
   },
-  ...{ code: 'wrong-place', says: /does not search archives.*tar -xf/ },
+  ...{ code: 'skill-archive', says: /does not search archives.*tar -xf/ },
 })
 
 // The directory.
@@ -63,8 +63,8 @@ fixes('a directory that is too deep', {
 })
 fixes('a blank after SKILL.md', {
   break: at('skills/pdf/SKILL.md '),
-  code: 'wrong-place',
-  says: /The directory has "SKILL\.md ".* mv '.*SKILL\.md ' /,
+  ...{ code: 'no-skill-file', says: /has no SKILL\.md/ },
+  fix: (desk) => desk.put(FILE, GOOD),
 })
 fixes('a skill beside the roots', {
   break: at('tools/pdf/SKILL.md'),

@@ -112,27 +112,31 @@ test('what the user opens comes back, and what the user protects is held before 
   assert.equal(judge(file('src/a.ts'), { ...around, isProtected, opened: new Set(['src']) }).verdict, 'held')
 })
 
-test('a link out of the workspace is held, and a held file that git of the host knows comes back', () => {
+test('a link out of the workspace is held, and a word of a setting holds a file of that path only', () => {
   assert.equal(judge(file('a', { kind: 'link', leavesWorkspace: true }), around).verdict, 'held')
-  assert.equal(judge(file('.envrc'), { ...around, isKnownToGit: (path) => path === '.envrc' }).verdict, 'applied')
+  const words = { ...around, namedFiles: new Set(['check.sh', 'build']) }
+  assert.equal(judge(file('check.sh'), words).verdict, 'held')
+  assert.equal(judge(file('build', { kind: 'directory' }), words).verdict, 'applied')
+  assert.equal(judge(file('build/x'), words).verdict, 'applied')
 })
 
-test('data of git goes through git, its state comes back, and all else in it is held', () => {
+test('data of git, its state and its settings go through git, and all else in it is held', () => {
   const cases: readonly [path: string, verdict: string, unit?: string][] = [
     [`.git/objects/ab/${'0'.repeat(38)}`, 'git', '.git'],
     ['.git/objects/pack/pack-0a.pack', 'git', '.git'],
     ['.git/objects/pack/pack-0a.rev', 'dropped'],
     ['.git/index.lock', 'dropped'],
     ['.git/refs/heads/main', 'git', '.git'],
-    ['.git/refs/replace/00', 'held', '.git/refs'],
+    ['.git/refs/replace/00', 'git', '.git'],
     ['.git/packed-refs', 'git', '.git'],
     ['.git/HEAD', 'git', '.git'],
     ['.git/index', 'git', '.git'],
-    ['.git/COMMIT_EDITMSG', 'applied'],
-    ['.git/logs/refs/heads/main', 'applied'],
-    ['.git/rebase-merge/git-rebase-todo', 'applied'],
+    ['.git/COMMIT_EDITMSG', 'git', '.git'],
+    ['.git/logs/refs/heads/main', 'git', '.git'],
+    ['.git/rebase-merge/git-rebase-todo', 'git', '.git'],
     ['.git/rebase-merge/strategy_opts', 'held', '.git/rebase-merge'],
-    ['.git/config', 'held', '.git/config'],
+    ['.git/config', 'git', '.git'],
+    ['.git/config.worktree', 'held', '.git/config.worktree'],
     ['.git/hooks/pre-commit', 'held', '.git/hooks'],
     ['.git/info/attributes', 'held', '.git/info'],
     ['.git/objects/info/alternates', 'held', '.git/objects'],
@@ -149,9 +153,10 @@ test('data of git goes through git, its state comes back, and all else in it is 
   const removed = judge(file(`.git/objects/ab/${'0'.repeat(38)}`, { type: 'removed' }), having())
   assert.equal(removed.verdict, 'dropped')
   assert.equal(judge(file('.git/HEAD', { kind: 'link' }), having()).verdict, 'held')
-  assert.equal(
-    judge(file('.git/rebase-merge/git-rebase-todo', { fault: 'it runs a program' }), having()).unit,
-    '.git/rebase-merge',
+  const inner = having('.git/modules/a/HEAD', '.git/modules/a/objects', '.git/modules/a/refs')
+  assert.deepEqual(
+    [judge(file('.git/modules/a/refs/heads/x'), inner).verdict, judge(file('.git/modules/a/index'), inner).unit],
+    ['held', '.git/modules/a'],
   )
 })
 

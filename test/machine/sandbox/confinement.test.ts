@@ -50,6 +50,8 @@ test('the environment holds the documented variables and nothing of the host', {
   assert.doesNotMatch(stdout, /TOP-SECRET|proxy|PROXY|SRT_|CLAUDE/)
   const names = stdout.split('\n').filter((line) => /^[A-Z_]+$/.test(line))
   const expected = [
+    'GIT_CONFIG_COUNT',
+    'GIT_OPTIONAL_LOCKS',
     'HOME',
     'LANG',
     'MINE',

@@ -31,13 +31,6 @@ test('each wrong place comes with the command that moves the skill to a right on
       { file: '/home/.claude/skills/pdf/SKILL.md', why: 'elsewhere' },
       'cp -R /home/.claude/skills/pdf /home/.nexus/skills/pdf',
     ],
-    [{ file: '/ws/skills/pdf/README.md', why: 'other-file' }, 'mv /ws/skills/pdf/README.md /ws/skills/pdf/SKILL.md'],
-    [
-      { file: '/ws/skills/pdf.md', why: 'single-file' },
-      'mkdir -p /ws/skills/pdf && mv /ws/skills/pdf.md /ws/skills/pdf/SKILL.md',
-    ],
-    [{ file: '/ws/skills/pdf.zip', why: 'archive' }, 'unzip /ws/skills/pdf.zip -d /ws/skills/pdf'],
-    [{ file: '/ws/skills/pdf.tgz', why: 'archive' }, 'tar -xf /ws/skills/pdf.tgz -C /ws/skills/pdf'],
     [
       { file: '/ws/skills/a/pdf/SKILL.md', why: 'below-skill', inside: '/ws/skills/a' },
       'mv /ws/skills/a/pdf /ws/skills/pdf',
@@ -48,6 +41,19 @@ test('each wrong place comes with the command that moves the skill to a right on
     ],
   ]
   for (const [stray, command] of cases) assert.ok(fixFor(stray).includes(command), `${fixFor(stray)}\n${command}`)
+})
+
+test('a skill that is one file or an archive is found by its name, with the fix of the source', () => {
+  for (const [code, file] of [
+    ['skill-single-file', '/ws/skills/pdf.md'],
+    ['skill-archive', '/ws/skills/pdf.tar.gz'],
+  ] as const) {
+    const found: Diagnostic = { code, severity: 'warning', message: 'm', path: file, fix: 'Unpack it.' }
+    const catalog = buildCatalog({ gated: { ready: [], held: [] }, diagnostics: [found] })
+    const [first, second] = diagnose('pdf', { catalog, roots }).findings
+    assert.deepEqual([first?.code, first?.severity, first?.fix], [code, 'error', 'Unpack it.'])
+    assert.equal(second, undefined)
+  }
 })
 
 test('what a command names is quoted for the shell', () => {

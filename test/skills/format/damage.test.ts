@@ -8,11 +8,6 @@ function parse(yaml: string) {
   return parseSkill(`---\n${yaml}\n---\nbody\n`, { path: 'p' })
 }
 
-function fixed(yaml: string): string {
-  const { text } = fixSkill(`---\n${yaml}\n---\nbody\n`, { path: 'p' })
-  return text.slice(4, text.indexOf('\n---\n', 3))
-}
-
 function found(yaml: string): string[] {
   return parse(yaml).diagnostics.map(({ code, line, column }) => `${code} ${line}:${column}`)
 }
@@ -40,26 +35,13 @@ test('text that only looks like an indented key stays text', () => {
     assert.equal(parse(yaml).document?.description, description)
 })
 
-/** Quoted values that go on at column 1, as `description` is read by most readers. */
-const UNINDENTED: Readonly<Record<string, readonly [was: string, description: string, now: string]>> = {
-  'double quotes': ['"One\ntwo"', 'One two', '"One\n  two"'],
-  'single quotes': ["'One\n\nit''s two'", "One\nit's two", "'One\n\n  it''s two'"],
-  'what looks like a key': ['"One\nbar: two"', 'One bar: two', '"One\n  bar: two"'],
-  'a comment behind it': ['"One\ntwo" # c', 'One two', '"One\n  two" # c'],
-}
-
-for (const [what, [was, description, now]] of Object.entries(UNINDENTED)) {
-  test(`a quoted value that continues at the start of a line goes on to its closing quote: ${what}`, () => {
-    const yaml = `name: a\ndescription: ${was}\nlicense: MIT`
-    const { document } = parse(yaml)
-    assert.equal(document?.description, description)
-    assert.deepEqual(Object.keys(document?.frontmatter ?? {}), ['name', 'description', 'license'])
-    assert.equal(found(yaml).length, 1)
-    assert.match(found(yaml)[0] ?? '', /^quoted-unindented [45]:1$/)
-    assert.equal(fixed(yaml), `name: a\ndescription: ${now}\nlicense: MIT`)
-    assert.deepEqual(found(fixed(yaml)), [])
-  })
-}
+test('a quoted value that continues at the start of a line is an error', () => {
+  for (const value of ['"One\ntwo"', "'One\n\nit''s two'"]) {
+    const { document, diagnostics } = parse(`name: a\ndescription: ${value}\nlicense: MIT`)
+    assert.equal(document, undefined)
+    assert.ok(diagnostics.some(({ code, severity }) => code === 'yaml-invalid' && severity === 'error'))
+  }
+})
 
 test('a quote that closes nowhere takes no other key along', () => {
   const { document } = parse('name: a\ndescription: "One\nlicense: "MIT"')

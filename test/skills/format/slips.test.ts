@@ -9,17 +9,15 @@ function parse(yaml: string) {
 /** What is written, and for each finding its place and the key that its fix names. */
 const SLIPS: readonly (readonly [yaml: string, findings: readonly string[]])[] = [
   ['metadata:\n  requires: {bin: [a], envs: [A]}', ['5:14 bins', '5:24 env']],
-  ['metadata:\n  openclaw:\n    requires:\n      binaries: x\n      any_bins: [a]', ['7:7 bins', '8:7 anyBins']],
+  ['metadata:\n  openclaw:\n    requires:\n      bin: x\n      any_bins: [a]', ['7:7 bins', '8:7 anyBins']],
   ['metadata: {"clawdbot": {"requires": {"Bins": ["a"]}}}', ['4:38 bins']],
-  ['requires:\n  bins: [a]\n  env_vars: [A]', ['6:3 env']],
+  ['requires:\n  bins: [a]\n  envs: [A]', ['6:3 env']],
   ['requires: {bin: [zz]}', ['4:12 bins']],
-  ['requires:\n  binaries: zz\n  runtime: [b]', ['5:3 bins']],
+  ['requires:\n  bin: zz\n  runtime: [b]', ['5:3 bins']],
   ['metadata:\n  openclaw:\n    require: {bins: [a]}', ['6:5 requires']],
   ['metadata:\n  openclaw:\n    primary_env: A\n    OS: linux', ['6:5 primaryEnv', '7:5 os']],
   ['metadata:\n  openclaw:\n    bins: [gh]', ['6:5 requires.bins']],
   ['metadata:\n  bins: gh\n  author: x', ['5:3 requires.bins']],
-  ['metadata:\n  required:\n    env: [A]', ['5:3 requires']],
-  ['metadata:\n  installs:\n    - kind: brew', ['5:3 install']],
   [`metadata:\n  nexus: '{"requires": {"bin": ["a"]}}'`, ['5:3 bins']],
 ]
 
@@ -53,7 +51,6 @@ test('keys that are an author’s own, or another client’s, are no slips', () 
     'metadata:\n  requires: {bins: [a], mcp: [server], skills: [x], tools: [y]}',
     'metadata:\n  openclaw: {emoji: x, envVars: [A], toolGroups: [web], type: x, notes: y, source: z, config: {a: b}}',
     'metadata:\n  openclaw: {emoji: x, installed: true, required: false}',
-    'requires: {mcp: [server], bin: x}',
     'OS: linux\nmeta: x\nauthors: [a]\npaths: [a]\nagents: [b]',
   ])
     assert.deepEqual(parse(yaml).diagnostics, [], yaml)

@@ -108,7 +108,6 @@ test('an unknown key is a warning under the specification only, and one finding 
   assert.deepEqual(shown(strict('triggers: x')), ['warning key-unknown 4:1'])
   for (const profile of PROFILES) assert.deepEqual(shown(strict('licence: MIT', profile)), ['warning key-similar 4:1'])
   assert.deepEqual(shown(strict('author: me', 'claude')), [])
-  assert.deepEqual(shown(strict('when_to_us: x', 'claude')), ['info key-unknown 4:1'])
 })
 
 test('values under metadata that are not text are warnings under the specification', () => {
@@ -162,14 +161,6 @@ test('a path behind {baseDir} that the skill does not have is reported once, in 
   assert.deepEqual(
     diagnostics.map(({ code, line, message }) => [code, line, message]),
     [['link-target', 5, 'The path "{baseDir}/scripts/make.py" refers to a file that the skill does not have.']],
-  )
-})
-
-test('an entry of allowed-tools that is close to a known tool is a warning, and no other entry', () => {
-  const found = strict('allowed-tools: Bahs(git:*) Read mcp__x__bash mine-own', 'claude')
-  assert.deepEqual(
-    found.map(({ code, fix }) => [code, fix]),
-    [['tool-similar', 'Write Bash(git:*) instead of Bahs(git:*), if you meant that tool.']],
   )
 })
 

@@ -56,7 +56,7 @@ const WITHOUT_FRONTMATTER: Readonly<Record<string, readonly [text: string, messa
   'blank lines only': ['\n\n  \n', /is empty/, /four lines/],
   'plain Markdown': ['# Title\n', /begins with "# Title"/, /four lines/],
   'four dashes': ['----\nname: a\n----\n', /begins with "----"/, /three hyphens/],
-  'an indented opener': ['  ---\nname: a\n---\n', /begins with " {2}---"/, /three hyphens.*start of that line/],
+  'an indented opener': ['  ---\nname: a\n---\n', /begins with " {2}---"/, /three hyphens.*on that line/],
   TOML: ['+++\nname = "a"\n+++\n', /begins with "\+\+\+"/, /four lines/],
   'an engine after the dashes': ['---js\n{}\n---\n', /begins with "---js"/, /three hyphens/],
   'a comment after the dashes': ['--- # x\nname: a\n---\n', /begins with "--- # x"/, /three hyphens/],

@@ -4,6 +4,7 @@ import { aloneOf, installScope, sourceAccess } from '../../../local/index.ts'
 import type { Alone, Scope } from '../../../skills/install/index.ts'
 import { choiceFlag, CHOICES, type Invocation, listFlag } from '../command.ts'
 import { loadHere } from '../open.ts'
+import { INSTALL_WORDS } from './words.ts'
 
 /** The ground on which every command of this kind works. */
 export interface Installing {
@@ -34,6 +35,17 @@ export function namesFlag(invocation: Invocation, flag: string): ReadonlySet<str
       .flatMap((value) => value.split(','))
       .filter(Boolean),
   )
+}
+
+/** Names whose edits are replaced, and the command as it was typed. */
+export function overwriting(invocation: Invocation) {
+  const { command, positionals } = invocation
+  return { overwrite: namesFlag(invocation, 'overwrite'), command: [...command.split(' '), ...positionals] }
+}
+
+/** Says where copies of replaced edits are. */
+export function noteKept(kept: Iterable<readonly [string, string]>, { terminal }: Invocation): void {
+  for (const [name, path] of kept) terminal.note(INSTALL_WORDS.keptEdits(name, terminal.shortPath(path)))
 }
 
 /** For JSON: where copies are and where the lock is. */

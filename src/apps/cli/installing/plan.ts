@@ -3,7 +3,7 @@ import type { Applied, PlannedSkill } from '../../../skills/install/index.ts'
 import { applyPlan, asksAnything, type Asks, installError } from '../../../skills/install/index.ts'
 import type { Invocation } from '../command.ts'
 import { confirm } from '../interactive/confirm.ts'
-import { type Installing, namesFlag, scopeData } from './place.ts'
+import { type Installing, namesFlag, overwriting, scopeData } from './place.ts'
 import { INSTALL_WORDS } from './words.ts'
 
 /** Settings that a placed copy would get. */
@@ -62,8 +62,7 @@ export async function carryOut(
     terminal.note(INSTALL_WORDS.refused())
     return { data: { ...data, applied: false }, applied: undefined, exit: 1 }
   }
-  const overwrite = namesFlag(invocation, 'overwrite')
-  const options = { alone, overwrite, now: new Date(), ...(from !== undefined && { from }) }
+  const options = { alone, ...overwriting(invocation), now: new Date(), ...(from !== undefined && { from }) }
   const applied = await applyPlan(scope, planned, options)
   const kept = Object.fromEntries([...applied.kept].map(([name, path]) => [name, toSafeLine(path)]))
   return { data: { ...data, applied: true, kept }, applied, exit: 0 }

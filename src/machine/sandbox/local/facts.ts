@@ -23,6 +23,13 @@ export function insideEnvironment(
     NEXUS_SANDBOX: 'local',
     NEXUS_PROJECT: settings.projectId,
     NEXUS_WORKSPACE: options.workspace,
+    // A mere look writes no index, and nothing is collected: both would be changes.
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_CONFIG_COUNT: '2',
+    GIT_CONFIG_KEY_0: 'gc.auto',
+    GIT_CONFIG_VALUE_0: '0',
+    GIT_CONFIG_KEY_1: 'maintenance.auto',
+    GIT_CONFIG_VALUE_1: 'false',
   }
 }
 

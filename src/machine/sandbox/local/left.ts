@@ -10,6 +10,11 @@ export interface Left {
   readonly changes?: CommandChanges
 }
 
+interface HeldUnit {
+  readonly unit: string
+  readonly reason: string
+}
+
 /** A set in words, and in numbers. */
 export function leftBy({ taken, notes }: Pushed): Left {
   if (taken === undefined) return { notes }
@@ -21,10 +26,14 @@ export function leftBy({ taken, notes }: Pushed): Left {
   const [notTaken, never] = [true, false].map((isOfSecrets) =>
     unitsOf('never').filter(({ reason }) => (reason === NO_SET) === isOfSecrets),
   ) as [SetEntry[], SetEntry[]]
+  const [ofFiles, ofGit] = [false, true].map((isOfGit) =>
+    held.filter(({ git }) => (git !== undefined) === isOfGit).map(({ unit, reason = '' }) => ({ unit, reason })),
+  ) as [HeldUnit[], HeldUnit[]]
   const packages = unitsOf('beside').filter(({ reason }) => reason !== undefined)
   const names = (some: readonly SetEntry[]): string[] => some.map(({ unit }) => unit)
   const applied = entries.filter(
-    ({ verdict, after, before }) => verdict === 'applied' && (after ?? before)?.kind !== 'directory',
+    ({ verdict, after, before, git }) =>
+      verdict === 'applied' && (after ?? before)?.kind !== 'directory' && git !== 'state',
   )
   if (set === undefined)
     return {
@@ -39,14 +48,8 @@ export function leftBy({ taken, notes }: Pushed): Left {
   return {
     notes: [
       ...notes,
-      ...(held.length > 0
-        ? [
-            CHANGED.held(
-              held.map(({ unit, reason = '' }) => ({ unit, reason })),
-              set.id,
-            ),
-          ]
-        : []),
+      ...(ofFiles.length > 0 ? [CHANGED.held(ofFiles, set.id)] : []),
+      ...(ofGit.length > 0 ? [CHANGED.heldGit(ofGit, set.id)] : []),
       ...(conflicts.length > 0 ? [CHANGED.conflict(names(conflicts), set.id)] : []),
       ...(packages.length > 0 ? [CHANGED.beside(names(packages))] : []),
       ...(never.length > 0 ? [CHANGED.never(names(never))] : []),

@@ -1,10 +1,11 @@
 /** push: finds what a command changed in a mirror, and gives it to the gate. */
 import {
   type Change,
-  gitFault,
   type Maker,
   type Records,
+  type SetEntry,
   type SetLimits,
+  staysInside,
   type Surroundings,
   takeChanges,
   type Taken,
@@ -128,13 +129,12 @@ export class Push {
       if (kind === 'other') return
       const type = before === undefined ? 'added' : 'changed'
       const leavesWorkspace = kind === 'link' && !staysInside(path, entry.target ?? '')
-      const fault = kind === 'file' ? await gitFault(this.#options.mirror, path) : undefined
-      changes.push({ path, type, kind, leavesWorkspace, fault })
+      changes.push({ path, type, kind, leavesWorkspace })
     })
     for (const [path, { mirror }] of pairs)
       if (!entries.has(path) && mirror.kind !== 'other' && ![laid.get(path), beside.get(path)].includes(GONE))
         changes.push({ path, type: 'removed', kind: mirror.kind })
-    return withReferences(changes)
+    return changes
   }
 
   /** After the set: what is applied is equal on both sides, what is held stays in the mirror, and the rest goes. */
@@ -143,23 +143,26 @@ export class Push {
     const verdicts = new Map(taken?.entries.map(({ path, verdict }) => [path, verdict]))
     const beside = (taken?.entries ?? []).filter(({ verdict }) => verdict === 'beside').map(({ path }) => path)
     const isBeside = (path: string): boolean => beside.some((unit) => path === unit || path.startsWith(`${unit}/`))
+    const verdictOf = (path: string): SetEntry['verdict'] =>
+      taken?.forgotten.has(path) === true ? 'never' : (verdicts.get(path) ?? (isBeside(path) ? 'beside' : 'applied'))
     await forEachPaced(changes, this.#pace, async ({ path, type }) => {
       const entry = entries.get(path)
-      const verdict = verdicts.get(path) ?? (isBeside(path) ? 'beside' : 'applied')
+      const verdict = verdictOf(path)
       laid.delete(path)
       this.#options.beside.delete(path)
-      if (verdict === 'held') laid.set(path, entry?.stamp ?? GONE)
+      if (verdict === 'never' || verdict === 'conflict') await this.#forget(path)
+      else if (verdict === 'held') laid.set(path, entry?.stamp ?? GONE)
       else if (verdict === 'beside') this.#options.beside.set(path, entry?.stamp ?? GONE)
-      else if (verdict === 'never' || verdict === 'conflict') await this.#forget(path)
       else if (type === 'removed') pairs.delete(path)
-      else this.#pair(path, entry)
+      else await this.#pair(path, entry)
     })
   }
 
-  /** Both sides are equal now. */
-  #pair(path: string, entry: Entry | undefined): void {
+  /** Both sides are equal now, but for files that git of the host writes in its own way. */
+  async #pair(path: string, entry: Entry | undefined): Promise<void> {
     const now = this.#options.host.entry(path)
     if (entry && now) this.#options.pairs.set(path, { host: now, mirror: entry })
+    else await this.#forget(path)
   }
 
   #isOnHost(path: string): boolean {
@@ -189,36 +192,9 @@ export class Push {
   }
 }
 
-/** References move between files of their own and the packed ones: where these are held, the others are too. */
-function withReferences(changes: readonly Change[]): Change[] {
-  const faults = new Map(
-    changes.flatMap(({ path, fault }) =>
-      fault !== undefined && path.endsWith(PACKED) ? [[path.slice(0, -PACKED.length), fault]] : [],
-    ),
-  )
-  return changes.map((change) => {
-    const at = [...faults.keys()].find((directory) => change.path.startsWith(`${directory}/refs/`))
-    return at === undefined ? change : { ...change, fault: faults.get(at) }
-  })
-}
-
-const PACKED = '/packed-refs'
-
 /** Stamp of a held removal. */
 const GONE = 'gone'
 
 function isSame(before: Entry | undefined, now: Entry): boolean {
   return before !== undefined && before.kind === now.kind && (now.kind === 'directory' || before.stamp === now.stamp)
-}
-
-/**
- * True when a link can only lead to places inside: a relative target whose `..` are all at its beginning and
- * do not climb above the workspace. A later `..` could follow another link first and come out elsewhere.
- */
-export function staysInside(path: string, target: string): boolean {
-  if (target === '' || target.startsWith('/') || target.includes('\0')) return false
-  const parts = target.split('/').filter((part) => part !== '' && part !== '.')
-  const climbs = parts.findIndex((part) => part !== '..')
-  const up = climbs < 0 ? parts.length : climbs
-  return !parts.slice(up).includes('..') && up <= path.split('/').length - 1
 }

@@ -12,7 +12,7 @@ import {
 import type { Frontmatter, KeyPath, KeyPlace } from '../front.ts'
 import { readJson5 } from '../json5.ts'
 import type { Report } from '../report.ts'
-import { reportSlips, reportSlipsOfOthers } from './slips.ts'
+import { reportSlips } from './slips.ts'
 import {
   CLIENT_BLOCK,
   type Field,
@@ -57,10 +57,10 @@ export function readMetadata(front: Frontmatter, report: Report): SkillMetadata 
   const inside = isJsonObject(requires?.value) ? { path: requires.path, fields: requires.value } : undefined
   const add = (path: KeyPath, right: string): void =>
     report.add('metadata-key', placeOf(front, path), String(path.at(-1)), right)
-  reportSlips({ clients, metadata, requires: inside }, add)
-  const other = front.values['requires']
-  if (top.fields['requires'] === undefined && isJsonObject(other))
-    reportSlipsOfOthers({ path: ['requires'], fields: other }, add)
+  const atTop = front.values['requires']
+  const isOther = top.fields['requires'] === undefined && isJsonObject(atTop)
+  const other = isOther ? { path: ['requires'], fields: atTop } : undefined
+  reportSlips({ clients, metadata, requires: inside, other }, add)
   const all = [...clients, metadata, top]
   const read = all.some(hasField) ? normalize(all, inside, reading, add) : NOTHING
   return reading.unreadable.length === 0 ? read : { ...read, unreadable: reading.unreadable }

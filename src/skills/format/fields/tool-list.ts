@@ -1,5 +1,3 @@
-import { nearest } from '../../../kernel/index.ts'
-
 /** A list of tool names as skills write it, cut apart. */
 export interface ToolList {
   readonly tools: readonly string[]
@@ -44,27 +42,4 @@ export function splitToolList(text: string, keepSpaces = false): ToolList {
   }
   end()
   return { tools: [...tools], balanced: depth === 0 }
-}
-
-/** Names of tools in skills of Claude Code, OpenClaw and Nexus, with those that policy reads as others. */
-const KNOWN: readonly string[] = [
-  ...['Bash', 'BashOutput', 'KillShell', 'Read', 'Write', 'Edit', 'MultiEdit', 'NotebookEdit', 'Glob', 'Grep', 'LS'],
-  ...['WebFetch', 'WebSearch', 'Task', 'TodoWrite', 'Skill', 'AskUserQuestion', 'SlashCommand', 'ExitPlanMode'],
-  ...['exec', 'shell', 'sandbox', 'execute_code', 'apply_patch', 'run_command', 'read_file', 'write_file', 'edit_file'],
-  ...['list_directory', 'load_skill', 'read_skill_file', 'find_skills', 'web_search', 'web_fetch', 'http_request'],
-]
-/** Written exactly so, as in most skills, a name needs no closer look. */
-const KNOWN_NAMES: ReadonlySet<string> = new Set(KNOWN)
-const KNOWN_PLAIN: ReadonlySet<string> = new Set(KNOWN.map((name) => name.toLowerCase()))
-/** Shorter names are near to too many words. */
-const FEW_LETTERS = 4
-
-/** The known tool that an entry such as `Bahs(git:*)` probably means, with the rest of the entry; undefined for any other. */
-export function similarTool(entry: string): string | undefined {
-  const end = entry.indexOf('(')
-  const name = end < 0 ? entry : entry.slice(0, end)
-  if (KNOWN_NAMES.has(name) || KNOWN_PLAIN.has(name.trim().toLowerCase())) return undefined
-  if (name.trim().length < FEW_LETTERS || /[:*.]/.test(name)) return undefined
-  const right = nearest(name.trim(), KNOWN, 1)
-  return right === undefined ? undefined : right + entry.slice(name.length)
 }

@@ -4,7 +4,7 @@ import { FORMAT_LIMITS } from '../limits.ts'
 import type { Report } from '../report.ts'
 import { asBoolean, TOP_FORMS } from './table.ts'
 import { countCharacters, trimText } from './text.ts'
-import { similarTool, splitToolList } from './tool-list.ts'
+import { splitToolList } from './tool-list.ts'
 
 function addForm(key: keyof typeof TOP_FORMS, found: string, front: Frontmatter, report: Report): void {
   report.add('field-type', front.place(found), found, TOP_FORMS[key])
@@ -62,10 +62,6 @@ export function readAllowedTools(front: Frontmatter, report: Report): readonly s
     // Curly quotes around it are reported for every key, and are part of no name.
     const list = splitToolList(text.replace(/^[\u201c\u201d\u201e]|[\u201c\u201d]$/g, ''), Array.isArray(value))
     if (!list.balanced) report.add('tools-unbalanced', front.place(key), key)
-    for (const tool of list.tools) {
-      const right = similarTool(tool)
-      if (right !== undefined) report.add('tool-similar', front.place(key), tool, right)
-    }
     return list.tools
   })
   return [...new Set(tools)]

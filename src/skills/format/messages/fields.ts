@@ -82,10 +82,6 @@ export const FIELD_FINDINGS = {
     `The value of ${key} begins and ends with curly quotes. YAML reads them as part of the text.`,
     'Remove both, or write straight quotes (") in their place.',
   ]),
-  'tool-similar': warning((tool: string, right: string): Words => [
-    `Nexus knows no tool ${shown(tool)}. It is close to ${shown(right)}.`,
-    `Write ${right} instead of ${tool}, if you meant that tool.`,
-  ]),
   'tools-unbalanced': refused((key: string): Words => [
     `A parenthesis in ${key} is not closed.`,
     'Write the missing ), as in Bash(git:*).',

@@ -1,8 +1,7 @@
-import { toSafeLine } from '../../../kernel/index.ts'
+import { toSafeLine, unseenIn } from '../../../kernel/index.ts'
 import { shown, type Words, error, info, refused, warning } from './words.ts'
 
 const MOVE_TEXT = 'Move long material into files under references/, and link to them.'
-const REMOVE_HIDDEN = 'Run nexus skills validate --fix, or type the line again.'
 
 function toUtf8(from: string): string {
   return `Save the file as UTF-8, for example with this line, typed in its directory: iconv -f ${from} -t UTF-8 SKILL.md > SKILL.new && mv SKILL.new SKILL.md`
@@ -18,26 +17,28 @@ const NUL_WORDS = {
   ],
 } as const satisfies Record<string, Words>
 
-type NoOpener =
-  | { readonly hidden: string }
-  | {
-      readonly first: string
-      readonly isMarker: boolean
-      readonly hasKeys: boolean
-      /** Line of `first`. */
-      readonly number: number
-      readonly directoryName: string | undefined
-      /** Lines before an opening ---; -1 when there is none. */
-      readonly opener: number
-    }
+export interface NoOpener {
+  readonly first: string
+  readonly isMarker: boolean
+  readonly hasKeys: boolean
+  /** Line of `first`. */
+  readonly number: number
+  readonly directoryName: string | undefined
+  /** Lines before an opening ---; -1 when there is none. */
+  readonly opener: number
+}
 
 function noOpener(why: NoOpener): Words {
-  if ('hidden' in why) return [`${why.hidden}, which is invisible, hides the opening ---.`, REMOVE_HIDDEN]
   const { first, isMarker, hasKeys, opener, directoryName = '<name of the directory>' } = why
-  const begins = `The file begins with ${shown(first)} instead of a line with only ---.`
+  const unseen = unseenIn(first)
+  const hidden = unseen === '' ? '' : ` (with the invisible ${unseen})`
+  const begins = `The file begins with ${shown(first)}${hidden} instead of a line with only ---.`
   const message = first === '' ? 'The file is empty.' : begins
   if (isMarker)
-    return [message, 'Write exactly --- (three hyphens, U+002D) at the start of that line, and of the closing one.']
+    return [
+      message,
+      'Write exactly --- (three hyphens, U+002D, and nothing that is invisible) on that line, and on the closing one.',
+    ]
   if (opener > 0) return [message, withoutFirstLines(why)]
   return hasKeys
     ? [message, 'Make --- the first line, write the keys below it, and --- below the last key.']
@@ -48,20 +49,16 @@ function noOpener(why: NoOpener): Words {
 }
 
 /** The frontmatter begins below other lines: those of a comment or code fence mean nothing, other text may be wanted. */
-function withoutFirstLines({ first, number, opener }: Exclude<NoOpener, { hidden: string }>): string {
+function withoutFirstLines({ first, number, opener }: NoOpener): string {
   const lines = opener === 1 ? `line ${number}` : `lines ${number} to ${number + opener - 1}`
   if (first.startsWith('<!--') || first.startsWith('```')) return `Remove ${lines}, so that --- is the first line.`
   return `Move ${lines} below the closing ---, so that --- is the first line.`
 }
 
-type NoCloser =
-  | { readonly hidden: string; readonly line: number }
-  | { readonly almost: number }
-  | { readonly below: number }
+type NoCloser = { readonly almost: number } | { readonly below: number }
 
 function noCloser(why: NoCloser): Words {
   const message = 'The frontmatter that begins here has no closing ---.'
-  if ('hidden' in why) return [message, `Line ${why.line} contains ${why.hidden}, which is invisible. ${REMOVE_HIDDEN}`]
   return 'almost' in why
     ? [message, `Write exactly --- on line ${why.almost}, and any other text of it on the next line.`]
     : [message, `Write a line with only --- below line ${why.below}, above the instructions.`]

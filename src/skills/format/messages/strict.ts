@@ -17,16 +17,10 @@ export interface UnsafeInstall {
 
 /** About what only strict validation finds. */
 export const STRICT_FINDINGS = {
-  'key-unknown': under(
-    { spec: 'warning', claude: 'info', openclaw: 'info' },
-    (client: string | undefined, key: string, right?: string): Words =>
-      client === undefined
-        ? [
-            `The specification does not know the key ${shown(key)}.`,
-            'Move it below metadata: as text, or validate with the profile of its client.',
-          ]
-        : [`${client} does not know the key ${shown(key)}.`, `Did you mean ${right}:?`],
-  ),
+  'key-unknown': under({ spec: 'warning' }, (key: string): Words => [
+    `The specification does not know the key ${shown(key)}.`,
+    'Move it below metadata: as text, or validate with the profile of its client.',
+  ]),
   'compatibility-empty': everywhere('error', (): Words => [
     'compatibility is empty.',
     'Write what the skill needs, or remove the key.',

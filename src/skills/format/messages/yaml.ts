@@ -41,10 +41,6 @@ export const YAML_FINDINGS = {
     `Nexus read the value of ${key} as plain text. ${reason}`,
     right === 'json' ? 'Write the keys as YAML, one a line, without comments of JSON.' : quoteFix(right.line),
   ]),
-  'quoted-unindented': refused((key: string): Words => [
-    `The quoted value of ${key} continues at the start of a line. Nexus read it to its closing quote.`,
-    'Indent the further lines of the value by two spaces.',
-  ]),
   'yaml-duplicate-key': error(
     (
       key: string,

@@ -1,9 +1,8 @@
-import { isJsonObject, type JsonValue, nearest, ownValue } from '../../../kernel/index.ts'
-import { similarTopLevelKey } from '../fields/slips.ts'
+import { isJsonObject, type JsonValue, ownValue } from '../../../kernel/index.ts'
 import { asBoolean } from '../fields/table.ts'
 import { countCharacters } from '../fields/text.ts'
 import { STRICT_LIMITS } from '../limits.ts'
-import { checkCompatibility, SPEC_KEYS, type Subject } from './spec.ts'
+import { checkCompatibility, type Subject } from './spec.ts'
 
 /** A kind of value: the test, what it should be, and an example to type. */
 export interface ValueKind {
@@ -37,12 +36,9 @@ export function oneOf(...words: readonly string[]): ValueKind {
 }
 
 /** Keys of Claude Code beyond the specification. Flags and arguments are checked when the file is read. Source: skill-ecosystem §2b. */
-const CLAUDE_KEYS: Readonly<Record<string, ValueKind | undefined>> = {
+const CLAUDE_KEYS: Readonly<Record<string, ValueKind>> = {
   when_to_use: TEXT,
   'argument-hint': TEXT,
-  arguments: undefined,
-  'disable-model-invocation': undefined,
-  'user-invocable': undefined,
   'disallowed-tools': TEXT_OR_LIST,
   model: TEXT,
   effort: oneOf('low', 'medium', 'high', 'xhigh', 'max'),
@@ -77,29 +73,15 @@ function checkListing({ document, front, add }: Subject): void {
     add('description-cut', { key: [more === undefined ? 'description' : 'when_to_use'] }, maxListedChars, length)
 }
 
-/** Checks the values of a client's keys, and hints at keys that look like one of them. */
+/** Checks the values of a client's keys. */
 export function checkKnownKeys(
   { front, add }: Subject,
   client: string,
-  keys: Readonly<Record<string, ValueKind | undefined>>,
+  keys: Readonly<Record<string, ValueKind>>,
 ): void {
-  const known = [...SPEC_KEYS, ...Object.keys(keys)]
   for (const [key, value] of Object.entries(front)) {
     const kind = Object.hasOwn(keys, key) ? keys[key] : undefined
-    if (kind !== undefined && value !== null && !kind.accepts(value)) {
-      const expected = { wanted: kind.means, example: `${key}: ${kind.example}` }
-      add('field-value', { key: [key] }, key, client, expected)
-    }
-    if (known.includes(key) || READ_ELSEWHERE.has(key) || similarTopLevelKey(key, front) !== undefined) continue
-    const meant = nearest(key, known)
-    if (meant === undefined || Object.hasOwn(front, meant)) continue
-    add('key-unknown', { key: [key] }, client, key, meant)
+    if (kind === undefined || value === null || kind.accepts(value)) continue
+    add('field-value', { key: [key] }, key, client, { wanted: kind.means, example: `${key}: ${kind.example}` })
   }
 }
-
-/** Keys that look like others but are ones of their own. */
-const READ_ELSEWHERE: ReadonlySet<string> = new Set([
-  ...['version', 'author', 'homepage', 'tags', 'triggers', 'type', 'tools', 'category', 'source', 'title', 'status'],
-  ...['emoji', 'os', 'requires', 'install', 'anyBins', 'primaryEnv', 'owner', 'origin', 'user_invocable'],
-  ...['disable_model_invocation', 'allowed_tools'],
-])

@@ -7,10 +7,7 @@ import { checkInstall } from './install.ts'
 import { checkCompatibility, type Subject } from './spec.ts'
 
 /** Keys of OpenClaw beyond the specification. Source: contracts §2.3, §2.4. */
-const OPENCLAW_KEYS: Readonly<Record<string, ValueKind | undefined>> = {
-  homepage: undefined,
-  'user-invocable': undefined,
-  'disable-model-invocation': undefined,
+const OPENCLAW_KEYS: Readonly<Record<string, ValueKind>> = {
   'command-dispatch': oneOf('tool'),
   'command-tool': TEXT,
   'command-arg-mode': oneOf('raw'),

@@ -28,7 +28,7 @@ export function checkSpec(subject: Subject): void {
   const { front, add } = subject
   for (const key of Object.keys(front)) {
     if (NAMES.has(key) || similarTopLevelKey(key, front) !== undefined) continue
-    add('key-unknown', { key: [key] }, undefined, key)
+    add('key-unknown', { key: [key] }, key)
   }
   checkCompatibility(subject)
   checkTools(subject)

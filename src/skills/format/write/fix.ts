@@ -15,8 +15,8 @@ export interface FixOptions extends RewriteOptions {
 const MOST_EDITS = 100
 
 /**
- * Makes the edits of the findings of reading, one by one: quotes around repaired values, indentation, the spelling of known keys, a missing
- * name (the directory's), no empty lines and invisible characters before the frontmatter, --- at its end. Every other byte stays, and an
+ * Makes the edits of the findings of reading, one by one: quotes around repaired values, the spelling of known keys, a missing
+ * name (the directory's), no empty lines before the frontmatter, --- at its end. Every other byte stays, and an
  * edit is kept only when the result reads as promised. Twice does nothing more. Never throws. In a text that cannot be read only the
  * encoding changes, when asked for.
  */
@@ -60,11 +60,7 @@ function isRename({ code }: Diagnostic): boolean {
 /** True when reading gives the key that the edit writes, and everything else as before. */
 function isAsPromised(finding: Fixable, { document }: ParsedSkill, after: ParsedSkill): boolean {
   const { code, subject = '', edit } = finding
-  if (document === undefined) {
-    // Nothing was read yet: the line of the marker is the promise.
-    const isMarker = code === 'frontmatter-missing' || code === 'frontmatter-unterminated'
-    return isMarker && !after.diagnostics.some((each) => JSON.stringify(each) === JSON.stringify(finding))
-  }
+  if (document === undefined) return false
   if (!isRename(finding) && code !== 'name-missing') return isSameBut(undefined, document, after.document)
   const key = isRename(finding) ? edit.text : 'name'
   const { [subject]: _, ...frontmatter } = document.frontmatter

@@ -10,12 +10,6 @@ export interface Subject {
   readonly problems: readonly YamlProblem[]
 }
 
-/** The names behind `&` and `*` in a whole frontmatter. */
-export interface Names {
-  readonly anchors: ReadonlySet<string>
-  readonly aliases: ReadonlySet<string>
-}
-
 /** Quotes would hide them: of a key given twice one value gets lost, and a merge key brings others. */
 const NEVER_TEXT: ReadonlySet<FormatCode> = new Set(['yaml-duplicate-key', 'yaml-merge-key'])
 /** Refused in YAML, and also how a text may begin. */
@@ -25,23 +19,18 @@ const MARKS: ReadonlySet<FormatCode> = new Set(['yaml-anchor', 'yaml-alias', 'ya
 const PROSE: ReadonlySet<string> = new Set([
   ...['description', 'license', 'compatibility', 'argument-hint', 'when_to_use', 'title', 'summary', 'author'],
 ])
-export function namesIn(subjects: readonly Subject[]): Names {
-  const named = (code: string): ReadonlySet<string> =>
-    new Set(subjects.flatMap((subject) => marks(subject, code).map((mark) => mark.slice(1))))
-  return { anchors: named('yaml-anchor'), aliases: named('yaml-alias') }
-}
 
 /**
  * True when a value that cannot be used as YAML was plausibly meant as text. YAML with an anchor, an alias or a tag is text only under keys
  * of sentences. Source: decisions, "YAML limits".
  */
-export function isMeantAsText(subject: Subject, names: Names): boolean {
+export function isMeantAsText(subject: Subject): boolean {
   const codes = subject.problems.filter(isFatal).map(({ code }) => code)
   if (codes.some((code) => NEVER_TEXT.has(code))) return false
   if (!codes.some((code) => MARKS.has(code))) return true
   const root = readSyntax(subject.text)
   if (root === undefined) return true
-  return PROSE.has(subject.key) && !isInUse(subject, names) && isPlainText(subject, root)
+  return PROSE.has(subject.key) && isPlainText(subject, root)
 }
 
 /** `&more words`, `!important words` and `!tag "words"`, and not `&name "words"`, blocks or brackets. */
@@ -54,20 +43,3 @@ function isPlainText({ text }: Subject, root: ParsedNode | null): boolean {
 }
 
 const QUOTED: ReadonlySet<unknown> = new Set([Scalar.QUOTE_DOUBLE, Scalar.QUOTE_SINGLE])
-
-/** True when an alias refers to an anchor of the same frontmatter. */
-function isInUse(subject: Subject, { anchors, aliases }: Names): boolean {
-  const has = (code: string, others: ReadonlySet<string>): boolean =>
-    marks(subject, code).some((mark) => others.has(mark.slice(1)))
-  return has('yaml-anchor', aliases) || has('yaml-alias', anchors)
-}
-
-/** The anchors or aliases of a value, with their sign. */
-function marks({ text, problems }: Subject, code: string): readonly string[] {
-  return problems
-    .filter((problem) => problem.code === code)
-    .map(({ offset }) => /^[&*][^\s,[\]{}]*/.exec(text.slice(offset, offset + MAX_NAME))?.[0] ?? '')
-}
-
-/** Longer names are compared by their beginning. */
-const MAX_NAME = 200

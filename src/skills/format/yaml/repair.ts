@@ -1,9 +1,8 @@
-import { closingQuote } from '../../../yaml/index.ts'
 import { parseJson5 } from '../json5.ts'
 import { found, wordsOf } from '../messages/messages.ts'
 import { toJson } from '../write/emit.ts'
 import { type Entry, lineEdit, type Repair, type Repaired, topLevelEntries } from './entries.ts'
-import { isMeantAsText, namesIn, type Subject } from './meant-as-text.ts'
+import { isMeantAsText, type Subject } from './meant-as-text.ts'
 import { isFatal, isSyntax, readYaml } from './read.ts'
 
 /** Values that may fail alone; everything else is a plain scalar without surprises and need not be parsed apart. */
@@ -30,24 +29,23 @@ const RESTRICTING: ReadonlySet<string> = new Set([...STRUCTURED, 'metadata', 'al
 
 /**
  * The text with quotes around those top-level values that are not valid YAML by themselves, such as `description: Use when: asked` or
- * `description: *Important*`, and with indentation where a quoted value continues at column 1. Lines stay where they are.
+ * `description: *Important*`. Lines stay where they are.
  * Source: decisions, "strictness".
  */
 export function repairYaml(given: string): Repaired {
   const before = given.split('\n')
   const lines = [...before]
-  const repairs = indentQuoted(lines)
+  const repairs: Repair[] = []
   const subjects = topLevelEntries(lines).map((entry) => {
     const alone = entry.lines.join('\n')
     // Other values are plain text, and contain no anchors or aliases.
     const mayFail = SUSPICIOUS.test(alone.slice(entry.head)) || /[&*]/.test(alone)
     return { ...entry, text: alone, problems: mayFail ? readYaml(alone).problems : [] }
   })
-  const names = namesIn(subjects)
   for (const subject of subjects) {
     const { text: alone, problems, line, key } = subject
     const problem = problems.find(isFatal)
-    if (!problem || !SUSPICIOUS.test(alone.slice(subject.head)) || !isMeantAsText(subject, names)) continue
+    if (!problem || !SUSPICIOUS.test(alone.slice(subject.head)) || !isMeantAsText(subject)) continue
     const value = key === 'metadata' ? repairJson(subject) : asText(subject)
     if (value === undefined) continue
     value.lines.forEach((each, index) => (lines[line + index] = each))
@@ -61,27 +59,6 @@ export function repairYaml(given: string): Repaired {
     repairs.push({ key, ...place, edit, found: words })
   }
   return { text: lines.join('\n'), repairs }
-}
-
-/** Indents lines of a quoted text that begin at column 1. Most readers of YAML go on there. Source: decisions, "quoted values". */
-function indentQuoted(lines: string[]): Repair[] {
-  const before = [...lines]
-  const repairs: Repair[] = []
-  for (const { key, line, head } of topLevelEntries(before)) {
-    const text = before.slice(line).join('\n').slice(head)
-    const end = /^["']/.test(text) ? closingQuote(text) : -1
-    const below = text.slice(0, end).split('\n').length - 1
-    const after = text.slice(end + 1).split('\n', 1)[0] ?? ''
-    if (end < 0 || below === 0 || !/^[ \t]*$|^[ \t]+#/.test(after)) continue
-    const more = before.slice(line + 1, line + 1 + below)
-    const first = more.findIndex((each) => /^\S/.test(each))
-    if (first < 0) continue
-    const now = more.map((each) => (/^\S/.test(each) ? `  ${each}` : each))
-    lines.splice(line + 1, below, ...now)
-    const edit = lineEdit(before, line + 1, now)
-    repairs.push({ found: found('quoted-unindented', key), key, line: line + 2 + first, column: 1, edit })
-  }
-  return repairs
 }
 
 /** The lines in place of those of an entry. */

@@ -9,7 +9,7 @@ import {
   restore,
 } from '../../../../skills/install/index.ts'
 import type { Answer, Invocation } from '../../command.ts'
-import { namesFlag, openInstalling, scopeData } from '../../installing/place.ts'
+import { namesFlag, noteKept, openInstalling, overwriting, scopeData } from '../../installing/place.ts'
 import { INSTALL_WORDS } from '../../installing/words.ts'
 import { confirm } from '../../interactive/confirm.ts'
 import { withProgress } from '../../interactive/progress.ts'
@@ -25,12 +25,19 @@ export async function restoreSkills(invocation: Invocation): Promise<Answer> {
   const edited = due.filter(({ name, isMissing }) => !isMissing && !overwrite.has(name))
   for (const { skill, drift } of edited)
     for (const { path, change } of drift) terminal.note(INSTALL_WORDS.drift(skill.place, path, change))
-  if (edited.length > 0) throw installError('CONFLICT', INSTALL_WORDS.notVerified(edited.map(({ name }) => name)))
   const hosts = hostsToAsk(due)
   const data = {
     ...scopeData(scope),
     hosts,
-    skills: due.map(({ name, skill, isKept }) => ({ name, source: skill.source, cached: isKept })),
+    skills: due.map(({ name, skill, isKept, drift }) => ({ name, source: skill.source, cached: isKept, drift })),
+  }
+  if (edited.length > 0) {
+    const error = INSTALL_WORDS.notVerified(edited.map(({ name }) => name))
+    return {
+      data: { ...data, applied: false },
+      error: { code: 'CONFLICT', ...error },
+      show: () => terminal.note(`${error.message} ${error.fix}`),
+    }
   }
   if (due.length === 0)
     return { data: { ...data, applied: true }, show: () => terminal.line(INSTALL_WORDS.restored(0)) }
@@ -43,6 +50,12 @@ export async function restoreSkills(invocation: Invocation): Promise<Answer> {
       return { data: { ...data, applied: false }, exit: 1, show: () => terminal.line(INSTALL_WORDS.refused()) }
   }
   const wanted = await withProgress(terminal, 'fetching locked skills', () => fetchLocked(scope, due, access))
-  await restore(scope, wanted, { alone, overwrite })
-  return { data: { ...data, applied: true }, show: () => terminal.line(INSTALL_WORDS.restored(due.length)) }
+  const kept = await restore(scope, wanted, { alone, ...overwriting(invocation), now: new Date() })
+  return {
+    data: { ...data, applied: true, kept: Object.fromEntries(kept) },
+    show: () => {
+      noteKept(kept, invocation)
+      terminal.line(INSTALL_WORDS.restored(due.length))
+    },
+  }
 }

@@ -12,7 +12,7 @@ import {
 } from '../../../../skills/install/index.ts'
 import { type Answer, argument, type Invocation } from '../../command.ts'
 import { carryOut } from '../../installing/plan.ts'
-import { openInstalling, namesFlag } from '../../installing/place.ts'
+import { namesFlag, noteKept, openInstalling } from '../../installing/place.ts'
 import { INSTALL_WORDS } from '../../installing/words.ts'
 import { withProgress } from '../../interactive/progress.ts'
 import { formatTable } from '../../show/columns.ts'
@@ -38,8 +38,7 @@ export async function installSkills(invocation: Invocation): Promise<Answer> {
     exit: outcome.exit,
     show: () => {
       if (!outcome.applied) return
-      for (const [name, path] of outcome.applied.kept)
-        terminal.note(INSTALL_WORDS.keptEdits(name, terminal.shortPath(path)))
+      noteKept(outcome.applied.kept, invocation)
       terminal.line(INSTALL_WORDS.placed(planned.length, terminal.shortPath(scope.lockPath)))
     },
   }

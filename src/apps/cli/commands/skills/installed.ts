@@ -1,6 +1,6 @@
 import { removeSkills, rollBack, setPinned, verifyCopies } from '../../../../skills/install/index.ts'
 import { type Answer, argument, type Invocation } from '../../command.ts'
-import { namesFlag, openInstalling, scopeData } from '../../installing/place.ts'
+import { noteKept, openInstalling, overwriting, scopeData } from '../../installing/place.ts'
 import { INSTALL_WORDS } from '../../installing/words.ts'
 
 /** `nexus skills verify [name…]`: names each file that is not as the lock has it. */
@@ -27,12 +27,12 @@ export async function removeInstalled(invocation: Invocation): Promise<Answer> {
   const { terminal, positionals } = invocation
   const { scope, alone } = await openInstalling(invocation)
   argument(invocation, 'a name', ['pdf'])
-  const options = { alone, overwrite: namesFlag(invocation, 'overwrite') }
+  const options = { alone, ...overwriting(invocation) }
   const { kept } = await removeSkills(scope, positionals, options)
   return {
     data: { ...scopeData(scope), removed: positionals, kept: Object.fromEntries(kept) },
     show: () => {
-      for (const [name, path] of kept) terminal.note(INSTALL_WORDS.keptEdits(name, terminal.shortPath(path)))
+      noteKept(kept, invocation)
       terminal.line(INSTALL_WORDS.removed(positionals))
     },
   }
@@ -42,11 +42,15 @@ export async function removeInstalled(invocation: Invocation): Promise<Answer> {
 export async function rollBackSkill(invocation: Invocation): Promise<Answer> {
   const { scope, alone } = await openInstalling(invocation)
   const name = argument(invocation, 'a name', ['pdf'])
-  const options = { alone, overwrite: namesFlag(invocation, 'overwrite'), now: new Date() }
-  const { digest, source } = await rollBack(scope, name, options)
+  const options = { alone, ...overwriting(invocation), now: new Date() }
+  const { previous, keptEdits } = await rollBack(scope, name, options)
+  const { digest, source } = previous
   return {
-    data: { ...scopeData(scope), name, digest, source },
-    show: () => invocation.terminal.line(INSTALL_WORDS.rolledBack(name, digest)),
+    data: { ...scopeData(scope), name, digest, source, kept: keptEdits === undefined ? {} : { [name]: keptEdits } },
+    show: () => {
+      noteKept(keptEdits === undefined ? [] : [[name, keptEdits]], invocation)
+      invocation.terminal.line(INSTALL_WORDS.rolledBack(name, digest))
+    },
   }
 }
 

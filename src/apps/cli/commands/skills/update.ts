@@ -12,7 +12,7 @@ import {
 } from '../../../../skills/install/index.ts'
 import { type Answer, type Invocation } from '../../command.ts'
 import { carryOut, sourceText } from '../../installing/plan.ts'
-import { type Installing, openInstalling, scopeData } from '../../installing/place.ts'
+import { type Installing, noteKept, openInstalling, scopeData } from '../../installing/place.ts'
 import { INSTALL_WORDS } from '../../installing/words.ts'
 import { withProgress } from '../../interactive/progress.ts'
 
@@ -62,7 +62,7 @@ export async function updateSkills(invocation: Invocation): Promise<Answer> {
     exit: Math.max(exit, failed),
     show: () => {
       if (!applied) return
-      for (const [name, path] of applied.kept) terminal.note(INSTALL_WORDS.keptEdits(name, terminal.shortPath(path)))
+      noteKept(applied.kept, invocation)
       terminal.line(INSTALL_WORDS.placed(planned.length, terminal.shortPath(scope.lockPath)))
     },
   }
