@@ -1,7 +1,7 @@
 /** approvals: the one broker of a project. A person is asked about a recorded call, here or from another process. */
 import { coversCommand, type ShownCommand } from '../authorize/index.ts'
 import { type Call, errorMessage, NexusError } from '../kernel/index.ts'
-import type { Answer, Answered, AnswererKind, Approval, Store } from '../store/index.ts'
+import type { Answer, Answered, Approval, Store } from '../store/index.ts'
 import { ASKED, ERRORS } from './messages.ts'
 import { createWaker } from './waiting.ts'
 import type { ApprovalAnswer, ApprovalsBroker, Parts } from './types.ts'
@@ -48,12 +48,12 @@ export function createApprovals(
   store: Store,
   parts: Pick<Parts, 'approve' | 'mayAnswer' | 'waitForAnswers'>,
 ): AskingBroker {
-  const { mayAnswer = isNoAgent, waitForAnswers = false } = parts
+  const { mayAnswer = ({ kind }) => kind !== 'agent', waitForAnswers = false } = parts
   const { approvals } = store
 
   async function answer(id: string, given: Answer): Promise<Answered> {
     const approval = await approvals.get(id)
-    if (approval && !mayAnswer(given.by, approval, given.kind ?? 'person')) {
+    if (approval && !mayAnswer(given, approval)) {
       const { message, ...fix } = ERRORS.mayNotAnswer({ by: given.by, id })
       throw new NexusError('CALL_DENIED', message, fix)
     }
@@ -111,13 +111,9 @@ export function createApprovals(
   }
 }
 
-/** An agent never answers a question, not even another one's. */
-function isNoAgent(by: string, { agentPath }: Approval, kind: AnswererKind): boolean {
-  return kind !== 'agent' && !by.startsWith('agent:') && by !== agentPath
-}
-
 function toAnswer(said: NonNullable<ApprovalAnswer>): Answer {
-  return typeof said === 'boolean' ? { isAllowed: said, by: 'callback' } : { by: 'callback', ...said }
+  const callback = { by: 'callback', kind: 'person' } as const
+  return typeof said === 'boolean' ? { isAllowed: said, ...callback } : { ...callback, ...said }
 }
 
 /** The question when it is no longer open; undefined when the caller cancelled. */
@@ -144,7 +140,7 @@ async function untilEnded(store: Store, id: string, signal: AbortSignal): Promis
 function toReply(approval: Approval | undefined, question: string, unanswered: string | undefined): Reply {
   switch (approval?.state) {
     case 'allowed':
-      return { type: 'allowed', by: approval.answeredBy ?? 'a person' }
+      return { type: 'allowed', by: ASKED.answerer(approval) }
     case 'denied':
       return { type: 'denied', reason: ASKED.saidNo() }
     case 'expired':

@@ -1,5 +1,5 @@
 /** One call, top to bottom: check -> redact -> decide -> record (-> ask -> decide again -> record) -> load -> run -> redact -> bound -> record. */
-import { type Decision, failed, type Outcome, redactOutput } from '../kernel/index.ts'
+import { type Call, type Decision, failed, type Outcome, redactOutput } from '../kernel/index.ts'
 import { argumentsFailure, pathFailure, runTool } from '../tools/index.ts'
 import { decideAfterAsking, decideCall, whyHeld } from './asking.ts'
 import { type CheckedCall, type CallingAgent, check } from './check-call.ts'
@@ -49,10 +49,12 @@ type Options = CallOptions & { readonly signal: AbortSignal }
 async function goOn(
   checked: CheckedCall,
   project: ProjectState,
-  { entry, approvalId, refusal }: NonNullable<CallOptions['goesOn']>,
+  { entry, approvalId, refusal: given }: NonNullable<CallOptions['goesOn']>,
   options: Options,
 ): Promise<CallResult> {
   const lease = await checked.agent.lease()
+  // A tool of the same name on the wire, or arguments that other secrets were taken out of, are not those that were asked about.
+  const refusal = given ?? (isSameCall(checked.shown, entry.call) ? undefined : REFUSALS.anotherCall())
   if (refusal) {
     const { decision } = entry
     const message = await options.toMessage?.(refusal, decision)
@@ -61,6 +63,10 @@ async function goOn(
   }
   const approval = { id: approvalId }
   return askAndRun(checked, project, { first: entry.decision, approval, isAgreed: true, lease, options })
+}
+
+function isSameCall(now: Call, asked: Call): boolean {
+  return now.tool === asked.tool && JSON.stringify(now.arguments) === JSON.stringify(asked.arguments)
 }
 
 /** ask -> decide again -> record -> load -> run -> redact -> bound -> record, of a call that is recorded. */

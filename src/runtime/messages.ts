@@ -1,10 +1,13 @@
 /** The words of every refusal of a call and of every error of a runtime. Names from outside are already safe to print. */
-import { commandFix, type Decision } from '../kernel/index.ts'
+import { commandFix, type Decision, failed } from '../kernel/index.ts'
+import type { Approval } from '../store/index.ts'
 
 /** Why a call does not run; the model reads it. */
 export const REFUSALS = {
   noTool: (tool: string) => ({ message: `There is no tool '${tool}'.` }),
   cancelledBefore: (tool: string) => ({ message: `The call of '${tool}' was cancelled before it began.` }),
+  anotherCall: () =>
+    failed('INTERRUPTED', 'not run: it is another call than the one that was asked about. Send it again.'),
   /** `rule`: the line of the policy that decided, such as `deny run_command`. */
   denied: ({ tool, rule, reason, fix = fixOfRule(rule) }: Denied) => {
     return { message: `The call of '${tool}' was refused (${rule}): ${reason}`, fix }
@@ -93,6 +96,9 @@ export const ASKED = {
   cancelled: (question: string) => `${question} There was no answer (cancelled while a person was asked).`,
   callbackFailed: (question: string, why: string) => `${question} The question failed: ${why}.`,
   remembered: (rule: string) => `${rule}, remembered`,
+  /** A person has a name; any other credential is named with its kind. */
+  answerer: ({ answeredBy: by, answeredKind: kind }: Approval) =>
+    kind === undefined || kind === 'person' ? (by ?? 'a person') : `${by} (${kind})`,
   approvedBy: (rule: string, by: string) => `${rule}, approved by ${by}`,
 }
 

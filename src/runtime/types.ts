@@ -23,7 +23,6 @@ import type { SkillSource, Watcher, WatchOptions } from '../skills/sources/index
 import type {
   AgentRecord,
   Answer,
-  AnswererKind,
   Answered,
   Approval,
   Blobs,
@@ -68,12 +67,12 @@ export interface AgentSpec {
 }
 
 /**
- * A person's answer: yes or no, also with who said it and what is remembered of a yes. Undefined: the question was closed without an
+ * A person's answer: yes or no, also with who said it, by which kind of credential if not a person's, and what is remembered of a yes. Undefined: the question was closed without an
  * answer.
  */
 export type ApprovalAnswer =
   | boolean
-  | (Pick<Answer, 'isAllowed' | 'remember'> & Partial<Pick<Answer, 'by'>>)
+  | (Pick<Answer, 'isAllowed' | 'remember'> & Partial<Pick<Answer, 'by' | 'kind'>>)
   | undefined
 
 /** The parts of a runtime. Only `sources` and `facts` are needed; everything else has a light default. */
@@ -105,8 +104,8 @@ export interface Parts {
   readonly approve?: (call: Call, question: string, signal: AbortSignal, why?: string) => Promise<ApprovalAnswer>
   /** Wait for an answer of another process where there is no `approve`, such as `nexus approvals answer`. Default false: such a call is denied. */
   readonly waitForAnswers?: boolean
-  /** Whether that answerer may answer; default anyone but an agent. */
-  readonly mayAnswer?: (by: string, approval: Approval, kind: AnswererKind) => boolean
+  /** Whether that answer counts; default any but an agent's. `kind` is of the credential, `by` only a name. */
+  readonly mayAnswer?: (answer: Answer, approval: Approval) => boolean
   /** How long a question may be answered: while a process waits for it (default 10 minutes), and after that process ended (7 days). */
   readonly approvals?: { readonly expiresMs?: number; readonly waitingExpiresMs?: number }
   /** Limits of one command. */

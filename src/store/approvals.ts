@@ -70,15 +70,14 @@ export interface RememberedFilter {
   readonly skillDigest?: string
 }
 
-/** From the credential of who answers. */
+/** The kind of credential that the answer came with. */
 export type AnswererKind = 'person' | 'key' | 'agent'
 
 export interface Answer {
   readonly isAllowed: boolean
-  /** The name of who answers. */
+  /** The name of who answers. It proves nothing. */
   readonly by: string
-  /** Default `person`. */
-  readonly kind?: AnswererKind
+  readonly kind: AnswererKind
   /** Remembers an allowed answer, for the exact command or for the prefix shown. */
   readonly remember?: 'exact' | 'prefix'
 }

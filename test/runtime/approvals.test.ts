@@ -36,13 +36,13 @@ test('a call is on record as asked, with what would run, before anybody answers;
   assert.deepEqual([approval.tool, approval.command, approval.prefix], ['run_command', 'git status', 'git status'])
   const entry = await store.ledger.get(approval.callId)
   assert.deepEqual([entry?.state, entry?.decision.type, ran()], ['asked', 'ask', []])
-  assert.ok((await runtime.approvals.answer(approval.id, { isAllowed: true, by: 'ada' })).isApplied)
+  assert.ok((await runtime.approvals.answer(approval.id, { isAllowed: true, by: 'ada', kind: 'person' })).isApplied)
   const { outcome, decision } = await calling
   assert.deepEqual(
     [codeOf(outcome), decision.rule, ran()],
     ['success', 'ask run_command, approved by ada', ['git status']],
   )
-  assert.ok(!(await runtime.approvals.answer(approval.id, { isAllowed: false, by: 'bob' })).isApplied)
+  assert.ok(!(await runtime.approvals.answer(approval.id, { isAllowed: false, by: 'bob', kind: 'person' })).isApplied)
 })
 
 test('nobody is asked about a call whose arguments do not fit, or whose path its tool refuses', async (t) => {
@@ -63,7 +63,7 @@ test('nobody is asked about a call whose arguments do not fit, or whose path its
 test('a no is a denial, and nothing runs', async (t) => {
   const { runtime, store, ran } = await open(t)
   const calling = run(runtime, 'ls')
-  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: false, by: 'ada' })
+  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: false, by: 'ada', kind: 'person' })
   const { outcome, entry } = await calling
   assert.match(wordsOf(outcome), /A person said no/)
   assert.equal(outcome.type === 'failed' && outcome.fix, 'The call runs only if the user asks for it again.')
@@ -78,7 +78,7 @@ test('a no stays a no when a rule would allow the call by then', async (t) => {
   const calling = run(runtime, 'ls')
   const { id } = await question(runtime)
   type = 'allow'
-  await runtime.approvals.answer(id, { isAllowed: false, by: 'ada' })
+  await runtime.approvals.answer(id, { isAllowed: false, by: 'ada', kind: 'person' })
   const { outcome, entry } = await calling
   assert.match(wordsOf(outcome), /A person said no/)
   assert.deepEqual([entry.state, ran()], ['denied', []])
@@ -103,16 +103,16 @@ test('a process that lost its lease, as a suspended machine does, takes a new on
   assert.equal(leases.length, 2)
 })
 
-test('an agent may not answer a question', async (t) => {
+test('an agent may not answer a question, whatever name it gives', async (t) => {
   const { runtime } = await open(t)
   const calling = run(runtime, 'ls')
   const { id } = await question(runtime)
-  for (const by of ['main', 'agent:other'])
+  for (const by of ['main', 'ada'])
     await assert.rejects(
-      runtime.approvals.answer(id, { isAllowed: true, by }),
+      runtime.approvals.answer(id, { isAllowed: true, by, kind: 'agent' }),
       (error) => isNexusError(error) && error.code === 'CALL_DENIED',
     )
-  await runtime.approvals.answer(id, { isAllowed: false, by: 'ada' })
+  await runtime.approvals.answer(id, { isAllowed: false, by: 'ada', kind: 'person' })
   await calling
 })
 
@@ -123,7 +123,7 @@ test('a remembered answer covers the same command, and no other agent, deny or c
   })
   const { runtime, ran } = await open(t)
   const calling = run(runtime, 'make all')
-  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada', remember: 'exact' })
+  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada', kind: 'person', remember: 'exact' })
   await calling
   assert.equal((await run(runtime, 'make all')).decision.rule, 'ask run_command, remembered')
   const denied = runtime
@@ -133,7 +133,7 @@ test('a remembered answer covers the same command, and no other agent, deny or c
   const policy = parsePolicy({ ask: ['run_command'] }).rules
   for (const spec of [{ id: 'other', policy }, { layers: [layer('allow', { confirmation: true })] }]) {
     const asking = runtime.openAgent(spec).call({ tool: 'run_command', arguments: { command: 'make all' } })
-    await runtime.approvals.answer((await question(runtime)).id, { isAllowed: false, by: 'ada' })
+    await runtime.approvals.answer((await question(runtime)).id, { isAllowed: false, by: 'ada', kind: 'person' })
     assert.equal((await asking).decision.type, 'deny')
   }
   assert.deepEqual(ran(), ['make all', 'make all'])
@@ -147,10 +147,10 @@ test('a remembered answer covers no call of another scope: each workspace of a s
   const calling = run(one.runtime, 'make all')
   const approval = await question(one.runtime)
   assert.deepEqual([approval.scope, approval.canRemember], ['/one', true])
-  await one.runtime.approvals.answer(approval.id, { isAllowed: true, by: 'ada', remember: 'exact' })
+  await one.runtime.approvals.answer(approval.id, { isAllowed: true, by: 'ada', kind: 'person', remember: 'exact' })
   await calling
   const asking = run(two.runtime, 'make all')
-  await two.runtime.approvals.answer((await question(two.runtime)).id, { isAllowed: false, by: 'ada' })
+  await two.runtime.approvals.answer((await question(two.runtime)).id, { isAllowed: false, by: 'ada', kind: 'person' })
   assert.equal((await asking).decision.type, 'deny')
   assert.equal((await run(one.runtime, 'make all')).decision.rule, 'ask run_command, remembered')
   assert.deepEqual([one.ran(), two.ran()], [['make all', 'make all'], []])
@@ -168,10 +168,10 @@ test('an answer to a call that must be confirmed each time cannot be remembered'
   const { id, canRemember } = await question(runtime)
   assert.equal(canRemember, false)
   await assert.rejects(
-    runtime.approvals.answer(id, { isAllowed: true, by: 'ada', remember: 'exact' }),
+    runtime.approvals.answer(id, { isAllowed: true, by: 'ada', kind: 'person', remember: 'exact' }),
     (error) => isNexusError(error) && error.code === 'INVALID_ARGUMENT' && /may be remembered/.test(error.message),
   )
-  await runtime.approvals.answer(id, { isAllowed: false, by: 'ada' })
+  await runtime.approvals.answer(id, { isAllowed: false, by: 'ada', kind: 'person' })
   await asking
   assert.deepEqual(await runtime.approvals.remembered(), [])
 })
@@ -179,7 +179,7 @@ test('an answer to a call that must be confirmed each time cannot be remembered'
 test('a remembered prefix covers plain commands that go on, never a chained one or one with other arguments', async (t) => {
   const { runtime, ran } = await open(t)
   const calling = run(runtime, 'git status')
-  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada', remember: 'prefix' })
+  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada', kind: 'person', remember: 'prefix' })
   await calling
   assert.equal((await run(runtime, 'git status --short src')).decision.type, 'allow')
   for (const [command, more] of [
@@ -190,7 +190,7 @@ test('a remembered prefix covers plain commands that go on, never a chained one 
     ['git status', { cwd: '.' }],
   ] as const) {
     const asking = run(runtime, command, more)
-    await runtime.approvals.answer((await question(runtime)).id, { isAllowed: false, by: 'ada' })
+    await runtime.approvals.answer((await question(runtime)).id, { isAllowed: false, by: 'ada', kind: 'person' })
     assert.equal((await asking).decision.type, 'deny', command)
   }
   assert.deepEqual(ran(), ['git status', 'git status --short src'])
@@ -206,7 +206,7 @@ test('the first answer counts: a question that is answered elsewhere is withdraw
       }),
   })
   const calling = run(runtime, 'ls')
-  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'another terminal' })
+  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'another terminal', kind: 'person' })
   assert.equal((await calling).decision.rule, 'ask run_command, approved by another terminal')
   assert.equal(withdrawn?.aborted, true)
 })
@@ -231,7 +231,7 @@ test('a question that fails is not answered by anybody', async (t) => {
 test('an answer from elsewhere counts although the callback never settles', async (t) => {
   const { runtime } = await open(t, { approve: () => new Promise(() => undefined) })
   const calling = run(runtime, 'ls')
-  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada' })
+  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada', kind: 'person' })
   assert.equal(codeOf((await calling).outcome), 'success')
 })
 
@@ -254,7 +254,7 @@ test('policy that changed while a person was asked counts: it is decided again',
   const asking = runtime.openAgent({ layers }).call({ tool: 'run_command', arguments: { command: 'ls' } })
   const { id } = await question(runtime)
   isDenied = true
-  await runtime.approvals.answer(id, { isAllowed: true, by: 'ada' })
+  await runtime.approvals.answer(id, { isAllowed: true, by: 'ada', kind: 'person' })
   assert.match(wordsOf((await asking).outcome), /taken away/)
   assert.deepEqual(ran(), [])
 })
@@ -286,7 +286,7 @@ test('a callback that answers after the cancel answers nothing, and nothing is r
       await new Promise(setImmediate)
       assert.equal(signal.aborted, true)
       said.resolve()
-      return { isAllowed: true, by: 'ada', remember: 'exact' }
+      return { isAllowed: true, by: 'ada', kind: 'person', remember: 'exact' }
     },
   })
   const request = { tool: 'run_command', arguments: { command: 'make' } }

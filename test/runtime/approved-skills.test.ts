@@ -27,12 +27,12 @@ test('a skill that changed while a person was asked is not loaded: the answer wa
   const changed = load()
   const { id } = await question(runtime)
   writeFileSync(file, '---\nname: alpha\ndescription: Does alpha.\n---\nOther text.\n')
-  await runtime.approvals.answer(id, { isAllowed: true, by: 'ada' })
+  await runtime.approvals.answer(id, { isAllowed: true, by: 'ada', kind: 'person' })
   const { outcome, entry } = await changed
   assert.match(wordsOf(outcome), /The skill changed while a person was asked/)
   assert.deepEqual([entry.state, codeOf(outcome)], ['denied', 'PERMISSION_DENIED'])
   const unchanged = load()
-  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada' })
+  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada', kind: 'person' })
   assert.equal(codeOf((await unchanged).outcome), 'success')
 })
 
@@ -55,7 +55,7 @@ test('a skill that cannot be read any more after a person was asked is not loade
       const { id, skillDigest } = await question(runtime)
       assert.ok(skillDigest)
       close(file)
-      await runtime.approvals.answer(id, { isAllowed: true, by: 'ada' })
+      await runtime.approvals.answer(id, { isAllowed: true, by: 'ada', kind: 'person' })
       const { outcome, entry } = await asking
       assert.match(wordsOf(outcome), /The skill changed while a person was asked/, `${tool}: ${what}`)
       assert.equal(entry.state, 'denied')
@@ -79,10 +79,10 @@ test('only the revision that a person agreed to is loaded: an edit between the l
     return runtime.openAgent({ sessionId: 's1' }).call(request, { onDecision })
   }
   const asking = load('Other text.')
-  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada' })
+  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada', kind: 'person' })
   assert.match(wordsOf((await asking).outcome), /changed after a person agreed to load it/)
   const again = load()
-  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada', remember: 'exact' })
+  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada', kind: 'person', remember: 'exact' })
   assert.match(wordsOf((await again).outcome), /Other text/)
   const remembered = await load('Third text.')
   assert.equal(remembered.decision.rule, 'ask load_skill, remembered')
@@ -111,7 +111,7 @@ test('a command that names files of a skill without skill_name is asked about ea
   ] as const) {
     const asking = agent.call({ tool: 'run_command', arguments: args })
     const approval = await question(runtime)
-    await runtime.approvals.answer(approval.id, { isAllowed: false, by: 'ada' })
+    await runtime.approvals.answer(approval.id, { isAllowed: false, by: 'ada', kind: 'person' })
     await asking
     assert.deepEqual(
       [approval.canRemember, approval.skillDigest !== undefined],

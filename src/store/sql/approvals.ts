@@ -43,7 +43,7 @@ export function createSqlApprovals(scope: Scope): Approvals {
     return approval
   }
   return {
-    async answer(id, { isAllowed, by, kind = 'person', remember }) {
+    async answer(id, { isAllowed, by, kind, remember }) {
       checkName('answering person', by)
       return scope.change(async (tx) => {
         // The question of a process that ended goes on waiting: it is not late.

@@ -108,7 +108,7 @@ export function agentTests(open: Open, clock: Advance): void {
     const store = await open()
     const old = await make(store, { id: '.1', parent: 'main' })
     await ask(store, old, 'c1')
-    const { approval } = await store.approvals.answer('a-c1', { isAllowed: true, by: 'ada', remember: 'exact' })
+    const { approval } = await store.approvals.answer('a-c1', { isAllowed: true, by: 'ada', kind: 'person', remember: 'exact' })
     assert.deepEqual([approval.agentId, approval.agentPath], [old.key, 'main/.1'])
     const about = (agentId: string) => store.approvals.remembered({ agentId, tool: 'echo' })
     assert.deepEqual(

@@ -13,8 +13,8 @@ const ASKED: NewApproval = {
   ttlMs: 500,
 }
 const REFUSED = failed('PERMISSION_DENIED', 'A person said no.')
-const YES: Answer = { isAllowed: true, by: 'ann' }
-const NO: Answer = { isAllowed: false, by: 'bob' }
+const YES: Answer = { isAllowed: true, by: 'ann', kind: 'person' }
+const NO: Answer = { isAllowed: false, by: 'bob', kind: 'person' }
 
 async function ask(store: Store, id = 'c1', approval = ASKED): Promise<Lease> {
   const lease = await acquire(store, `process:${id}`)
@@ -93,7 +93,7 @@ export function approvalTests(open: Open, clock: Advance): void {
   it('applies one of many answers that arrive together', async () => {
     const store = await open()
     await ask(store)
-    const answers = Array.from({ length: 8 }, (_, index): Answer => ({ isAllowed: index % 2 === 0, by: `p${index}` }))
+    const answers = Array.from({ length: 8 }, (_, index): Answer => ({ isAllowed: index % 2 === 0, by: `p${index}`, kind: 'person' }))
     const results = await Promise.all(answers.map((answer) => store.approvals.answer('a1', answer)))
     const applied = results.filter(({ isApplied }) => isApplied)
     assert.equal(applied.length, 1)

@@ -19,7 +19,7 @@ export function eventTests(open: Open, clock: Advance): void {
     await store.sessions.append('s1', [{ role: 'user', content: 'secret' }], lease)
     const about = { sessionId: 's1', turnId }
     await store.ledger.record({ call: call(store, 'c1', about), decision: ASK, approval: APPROVAL, lease })
-    await store.approvals.answer('a1', { isAllowed: true, by: 'ann', remember: 'exact' })
+    await store.approvals.answer('a1', { isAllowed: true, by: 'ann', kind: 'person', remember: 'exact' })
     await store.ledger.start('c1', ALLOW, lease)
     await store.ledger.close('c1', succeeded('secret'), { lease })
     await store.sessions.update('s1', { loaded: [] }, lease)

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parsePolicy } from '../../../src/authorize/index.ts'
 import { type AgentEvent, createAgent } from '../../../src/agents/turns/index.ts'
-import { createRuntime } from '../../../src/runtime/index.ts'
+import { createRuntime, type Parts } from '../../../src/runtime/index.ts'
+import { createFolderSource } from '../../../src/skills/sources/index.ts'
 import { type Clock, systemClock } from '../../../src/kernel/index.ts'
 import { createMemoryStore, type Store } from '../../../src/store/index.ts'
 import { type Reply, startModelServer } from '../../../src/testing/index.ts'
@@ -17,6 +21,9 @@ const calls = (...tokens: readonly string[]): Reply => ({
   calls: tokens.map((token, index) => ({ name: 'pay', arguments: { token }, id: `call_${index}` })),
 })
 
+/** How one process differs from the others. */
+type Process = Partial<Pick<Parts, 'sources' | 'secrets' | 'approvals'>> & { readonly deny?: readonly string[] }
+
 /** Processes over one store: each `open` is a process, and `die` lets its leases end as after kill -9. */
 async function startProcesses(script: readonly Reply[]) {
   let ahead = 0
@@ -24,14 +31,15 @@ async function startProcesses(script: readonly Reply[]) {
   const store = await createMemoryStore({ projectId: 'default', clock })
   const server = await startModelServer({ script: [...script] })
   const paid: string[] = []
-  const open = async (over: Store, deny: readonly string[] = []) => {
+  const open = async (over: Store, { deny = [], ...more }: Process = {}) => {
     const runtime = await createRuntime({
       sources: [],
       facts: { target: 'a test', os: 'linux', hasBin: () => false, hasEnv: () => false },
       store: over,
       secrets: [SECRET],
-      agents: [{ id: 'main', policy: parsePolicy({ ask: ['pay'], deny: [...deny] }).rules }],
+      agents: [{ id: 'main', policy: parsePolicy({ ask: ['pay', 'load_skill'], deny: [...deny] }).rules }],
       waitForAnswers: true,
+      ...more,
       registerTools: (registry) => {
         registry.register('pay', () =>
           defineTool({
@@ -49,10 +57,11 @@ async function startProcesses(script: readonly Reply[]) {
     store,
     server,
     paid,
-    open: (deny?: readonly string[]) => open(store, deny),
+    open: (how?: Process) => open(store, how),
+    wait: (ms: number) => (ahead += ms),
     /** A turn that asks, whose process then ends: what it writes from now on is refused. Returns its id. */
-    async leaveAsking(content = 'Pay.'): Promise<string> {
-      const first = await open(store)
+    async leaveAsking(content = 'Pay.', how: Process = {}): Promise<string> {
+      const first = await open(store, how)
       const events: AgentEvent[] = []
       void first.send(content, { onEvent: (event) => events.push(event) }).catch(() => undefined)
       while ((await store.approvals.list({ states: ['open'] })).length === 0) await sleep(5)
@@ -65,7 +74,7 @@ async function startProcesses(script: readonly Reply[]) {
     async answer(isAllowed: boolean): Promise<void> {
       const [question] = await store.approvals.list({ states: ['open'] })
       assert.ok(question)
-      assert.ok((await store.approvals.answer(question.id, { isAllowed, by: 'ada' })).isApplied)
+      assert.ok((await store.approvals.answer(question.id, { isAllowed, by: 'ada', kind: 'person' })).isApplied)
     },
     history: () => store.sessions.messages('s1'),
     [Symbol.asyncDispose]: () => server.close(),
@@ -102,7 +111,7 @@ describe('a turn whose process ended while a person was asked', () => {
       await using rig = await startProcesses([calls('a'), DONE])
       const turnId = await rig.leaveAsking()
       await rig.answer(isAllowed)
-      assert.equal((await (await rig.open(deny)).resume(turnId)).end, 'done')
+      assert.equal((await (await rig.open({ deny })).resume(turnId)).end, 'done')
       assert.deepEqual(rig.paid, [])
       assert.equal((await rig.store.ledger.list())[0]?.state, 'denied')
       assert.ok(isWhole(await rig.history()))
@@ -117,6 +126,82 @@ describe('a turn whose process ended while a person was asked', () => {
     assert.deepEqual(rig.paid, [])
     assert.match(JSON.stringify(await rig.history()), /not run: its arguments had a secret/)
     assert.equal((await rig.store.ledger.list())[0]?.state, 'not run')
+  })
+
+  it('runs no call of the rest of its batch whose arguments had a secret', async () => {
+    await using rig = await startProcesses([calls('a', SECRET), DONE])
+    const turnId = await rig.leaveAsking()
+    await rig.answer(true)
+    assert.equal((await (await rig.open()).resume(turnId)).end, 'done')
+    assert.deepEqual(rig.paid, ['a'])
+    assert.match(JSON.stringify((await rig.history()).at(-2)), /not run: its arguments had a secret/)
+    assert.ok(isWhole(await rig.history()))
+  })
+
+  it('runs no other call than the one that was asked about', async () => {
+    await using rig = await startProcesses([calls('a long token'), DONE])
+    const turnId = await rig.leaveAsking()
+    await rig.answer(true)
+    // By now a part of the arguments is a secret.
+    const next = await rig.open({ secrets: ['long token'] })
+    assert.equal((await next.resume(turnId)).end, 'done')
+    assert.deepEqual([rig.paid, (await rig.store.ledger.list())[0]?.state], [[], 'not run'])
+    assert.match(JSON.stringify(await rig.history()), /not run: it is another call than the one that was asked about/)
+  })
+
+  it('loads no skill that is another revision by now', async (t) => {
+    const directory = mkdtempSync(join(tmpdir(), 'nexus-waiting-'))
+    t.after(() => rmSync(directory, { recursive: true }))
+    const write = (text: string): void => {
+      mkdirSync(join(directory, 'alpha'), { recursive: true })
+      writeFileSync(join(directory, 'alpha/SKILL.md'), `---\nname: alpha\ndescription: Does alpha.\n---\n${text}\n`)
+    }
+    write('One.')
+    const source = createFolderSource({ id: 'mine', tier: 'workspace', rank: 0, path: directory, trusted: true })
+    const load: Reply = { type: 'tool-calls', calls: [{ name: 'load_skill', arguments: { skill_name: 'alpha' } }] }
+    await using rig = await startProcesses([load, DONE])
+    const turnId = await rig.leaveAsking('Load it.', { sources: [source] })
+    write('Two.')
+    await rig.answer(true)
+    assert.equal((await (await rig.open({ sources: [source] })).resume(turnId)).end, 'done')
+    assert.match(JSON.stringify(await rig.history()), /The skill changed while a person was asked/)
+    assert.doesNotMatch(JSON.stringify(await rig.history()), /Two\./)
+    assert.equal((await rig.store.ledger.list())[0]?.state, 'denied')
+  })
+
+  it('is open for its longer time; without an answer by then, nothing runs', async () => {
+    await using rig = await startProcesses([calls('a'), DONE])
+    const turnId = await rig.leaveAsking('Pay.', { approvals: { expiresMs: 1_000, waitingExpiresMs: 3_600_000 } })
+    rig.wait(3_000_000)
+    await rig.store.reclaim()
+    assert.equal((await rig.store.approvals.list({ states: ['open'] })).length, 1)
+    rig.wait(700_000)
+    assert.equal((await (await rig.open()).resume(turnId)).end, 'done')
+    assert.deepEqual([rig.paid, (await rig.store.approvals.list())[0]?.state], [[], 'expired'])
+    assert.match(JSON.stringify(await rig.history()), /No answer came in time/)
+  })
+
+  it('is gone on with by whoever serves the agent, before the messages that were left', async () => {
+    await using rig = await startProcesses([calls('a'), DONE, DONE])
+    const turnId = await rig.leaveAsking()
+    const gone = await rig.store.leases.acquire('process:gone', { owner: 'gone', ttlMs: 60_000 })
+    assert.ok(gone.type === 'acquired')
+    const left = { role: 'user', content: 'Then this.' }
+    await rig.store.turns.enqueue({ sessionId: 's1', message: left, lease: gone.lease })
+    await rig.store.leases.release(gone.lease)
+    const serving = (await rig.open()).takeOver()
+    while ((await rig.store.turns.get(turnId))?.state !== 'running') await sleep(5)
+    assert.deepEqual(rig.paid, [])
+    await rig.answer(true)
+    const results = await serving
+    assert.deepEqual(
+      results.map(({ end, usage }) => [end, usage.steps]),
+      [
+        ['done', 2],
+        ['done', 1],
+      ],
+    )
+    assert.deepEqual([rig.paid, (await rig.history()).at(-2)], [['a'], left])
   })
 
   it('names its question to the next message, which waits until the turn is cancelled', async () => {

@@ -74,7 +74,7 @@ export async function answerApproval(invocation: Invocation): Promise<Answer> {
   const open = closed.length > 0 ? closed : await approvals.list()
   const { id } = theOne(open, wanted, { noun: 'question', list: ['approvals', 'list'] })
   const by = `${userInfo().username} (nexus approvals)`
-  const { isApplied, approval } = await approvals.answer(id, { isAllowed, by, remember })
+  const { isApplied, approval } = await approvals.answer(id, { isAllowed, by, kind: 'person', remember })
   const { state, sessionId } = approval
   const [turn] = sessionId === undefined ? [] : await store.turns.list({ sessionId, states: ['running', 'waiting'] })
   return {
