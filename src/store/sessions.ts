@@ -95,8 +95,8 @@ export interface TurnUse {
 
 /** One answer of the model. */
 export interface TurnStep {
-  /** Joins the history in the same change. Absent: it joins with the end of the turn. */
-  readonly message?: StoredMessage
+  /** Joins the history in the same change. */
+  readonly message: StoredMessage
   readonly tokens: Omit<TurnUse, 'steps'>
   readonly hiddenCalls?: readonly string[]
 }
@@ -126,9 +126,12 @@ export interface Turns {
     lease: Lease,
     which?: { readonly id?: string; readonly messages?: readonly StoredMessage[] },
   ): Promise<TurnRecord | undefined>
-  /** Counts one answer of the model in the running turn, and keeps it. `lease` is the one that took the turn. */
+  /** Counts one answer of the model in the running turn, and keeps it, in one change. `lease` is the one that took the turn. */
   step(id: string, lease: Lease, step: TurnStep): Promise<TurnRecord>
-  /** Ends a running turn, once; a second end changes nothing. `lease` is the one that took it; `messages` join the history. */
+  /**
+   * Ends a running turn, once; a second end changes nothing. `lease` is the one that took it; `messages` join the history, and
+   * `tokens` are of the answer that ended it, which counts as a step.
+   */
   finish(
     id: string,
     lease: Lease,
@@ -136,6 +139,7 @@ export interface Turns {
       readonly state: 'done' | 'cancelled' | 'interrupted'
       readonly result?: JsonObject
       readonly messages?: readonly StoredMessage[]
+      readonly tokens?: TurnStep['tokens'] | undefined
     },
   ): Promise<TurnRecord>
   /**
@@ -148,6 +152,8 @@ export interface Turns {
   /** A queued turn is dropped; any other one stays as it is. */
   drop(id: string): Promise<TurnRecord>
   get(turn: TurnName): Promise<TurnRecord | undefined>
+  /** Steps and tokens of all turns of each of these sessions that had one. */
+  use(sessionIds: readonly string[]): Promise<ReadonlyMap<string, TurnUse>>
   /** Oldest first; with a limit the newest ones, still oldest first. */
   list(filter?: {
     readonly sessionId?: string

@@ -7,7 +7,7 @@ import type { ModelChoice } from './model/open-model.ts'
 import { fateOfCalls, nameLeft, openQuestion, recordedCalls } from './left-work.ts'
 import { AGENTS, NOTICES, TURNS } from './messages.ts'
 import { skillsOfTurn } from './skills-of-turn.ts'
-import { NO_USAGE, resultOf, toStored } from './stored-result.ts'
+import { resultOf, toStored } from './stored-result.ts'
 import { type Before, type FinishedTurn, runTurn, toFault } from './turn.ts'
 import type { TurnAgent } from './turn-context.ts'
 import { takeQueued, type TakenTurn } from './turn-queue.ts'
@@ -150,11 +150,11 @@ export function createAgent(options: AgentOptions): Agent {
       const messages = goesOn ? await sessions.messages(sessionId) : opened.messages
       const { use, hiddenCalls } = turn
       const before: Before | undefined = goesOn
-        ? { use, hidden: new Set(hiddenCalls), recorded: await recordedCalls(place, turnId) }
+        ? { hidden: new Set(hiddenCalls), recorded: await recordedCalls(place, turnId) }
         : undefined
-      ended = await runTurn({ ...base, messages, instructions: told, before })
+      ended = await runTurn({ ...base, use, messages, instructions: told, before })
     } catch (error) {
-      ended = notBegun({ turnId, sessionId, error, isCancelled: signal.aborted })
+      ended = notBegun(turn, error, signal.aborted)
     } finally {
       agent.endTurn()
     }
@@ -183,10 +183,10 @@ export function createAgent(options: AgentOptions): Agent {
   }
 
   /** The end of a turn is durable before it is reported. A process that lost the session cannot write it. */
-  async function finish(taken: TakenTurn, { result, messages }: FinishedTurn): Promise<TurnResult> {
+  async function finish(taken: TakenTurn, { result, messages, tokens }: FinishedTurn): Promise<TurnResult> {
     try {
       const state = result.end === 'cancelled' ? 'cancelled' : 'done'
-      await taken.finish({ state, result: agent.redact(toStored(result)), messages })
+      await taken.finish({ state, result: agent.redact(toStored(result)), messages, tokens })
       return result
     } catch (cause) {
       await taken.giveUp().catch(() => undefined)
@@ -248,9 +248,8 @@ function invalid({ message, ...fix }: { readonly message: string; readonly fix?:
 }
 
 /** The model was not asked: the store or the search for skills failed, or the caller cancelled first. */
-function notBegun(about: { turnId: string; sessionId: string; error: unknown; isCancelled: boolean }): FinishedTurn {
-  const { turnId, sessionId, error, isCancelled } = about
-  const result = { turnId, sessionId, text: '', usage: NO_USAGE }
+function notBegun({ id: turnId, sessionId, use }: TurnRecord, error: unknown, isCancelled: boolean): FinishedTurn {
+  const result = { turnId, sessionId, text: '', usage: use }
   if (isCancelled) return { result: { ...result, end: 'cancelled' }, messages: [assistantMessage(CLOSING.cancelled)] }
   return { result: { ...result, end: 'failed', error: toFault(error) }, messages: [assistantMessage(CLOSING.failed)] }
 }

@@ -1,19 +1,17 @@
 /** stored-result: the form of a result in the row of its turn, and back. */
 import { CODES, type ErrorCode, isJsonObject, type JsonObject, type JsonValue, NexusError } from '../../kernel/index.ts'
 import type { TurnRecord } from '../../store/index.ts'
-import type { TurnResult, TurnUsage } from './events.ts'
+import type { TurnResult } from './events.ts'
 import { TURNS } from './messages.ts'
 
-export const NO_USAGE: TurnUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, steps: 0 }
-
-/** The ids of a result are the row's own. */
-export function toStored({ end, text, usage, error }: TurnResult): JsonObject {
-  return { end, text, usage: { ...usage }, ...(error && { error: { code: error.code, message: error.message } }) }
+/** Ids and use are the row's own. */
+export function toStored({ end, text, error }: TurnResult): JsonObject {
+  return { end, text, ...(error && { error: { code: error.code, message: error.message } }) }
 }
 
 /** The result of a turn that is over. One that was cut off is `failed`; one that was cancelled or dropped before it began has no text. */
-export function resultOf({ id: turnId, sessionId, state, result = {} }: TurnRecord): TurnResult {
-  const about = { turnId, sessionId, text: String(result.text ?? ''), usage: toUsage(result.usage) }
+export function resultOf({ id: turnId, sessionId, state, use: usage, result = {} }: TurnRecord): TurnResult {
+  const about = { turnId, sessionId, text: String(result.text ?? ''), usage }
   if (state === 'cancelled' || state === 'dropped') return { ...about, end: 'cancelled' }
   if (state === 'interrupted') {
     const { message, ...fix } = TURNS.interrupted({ turnId, sessionId })
@@ -21,17 +19,6 @@ export function resultOf({ id: turnId, sessionId, state, result = {} }: TurnReco
   }
   if (result.end === 'done' || result.end === 'max-iterations') return { ...about, end: result.end }
   return { ...about, end: 'failed', error: toError(result.error) }
-}
-
-function toUsage(stored: JsonValue | undefined): TurnUsage {
-  if (!isJsonObject(stored)) return NO_USAGE
-  const { inputTokens, outputTokens, totalTokens, steps } = stored
-  return {
-    inputTokens: Number(inputTokens ?? 0),
-    outputTokens: Number(outputTokens ?? 0),
-    totalTokens: Number(totalTokens ?? 0),
-    steps: Number(steps ?? 0),
-  }
 }
 
 function toError(stored: JsonValue | undefined): NexusError {

@@ -8,7 +8,6 @@ import { askModel, type RequestedCall, type StepAnswer } from './model-step.ts'
 import type { OfferedTool } from '../../runtime/index.ts'
 import { withParallel } from '../../tools/index.ts'
 import { createRepeatWatch, runToolCalls, type ToolTurn } from './tool-calls.ts'
-import { NO_USAGE } from './stored-result.ts'
 import type { TurnContext } from './turn-context.ts'
 
 /** The parts of a turn. `messages` is the history up to and with the user's message. */
@@ -17,26 +16,29 @@ export interface TurnParts extends TurnContext {
   readonly instructions: string
   readonly messages: readonly StoredMessage[]
   readonly turns: Turns
+  /** Steps and tokens so far, as they are stored. */
+  readonly use: TurnUse
   /** The part that an ended process did; absent for a turn that begins. */
   readonly before?: Before
 }
 
 /** A turn that goes on from answers to its questions. */
-export interface Before extends Pick<ToolTurn, 'recorded' | 'hidden'> {
-  readonly use: TurnUse
-}
+export type Before = Pick<ToolTurn, 'recorded' | 'hidden'>
 
 /** The end of a turn. */
 export interface FinishedTurn {
   readonly result: TurnResult
   /** The end of the history, which is written with the end of the turn. */
   readonly messages: readonly StoredMessage[]
+  /** Tokens of the answer that is among them. */
+  readonly tokens?: StepUsage | undefined
 }
 
 type Ending = Pick<TurnResult, 'end' | 'text' | 'error'> & {
   readonly closing?: string
   /** The answer of the model, when it is not yet in the history. */
   readonly message?: StoredMessage
+  readonly tokens?: StepUsage
   /** True when the history has the text already. */
   readonly isKept?: boolean
 }
@@ -47,7 +49,7 @@ type Ending = Pick<TurnResult, 'end' | 'text' | 'error'> & {
  */
 export async function runTurn(parts: TurnParts): Promise<FinishedTurn> {
   const { turnId, sessionId, limits, clock } = parts
-  const usage = createUsage(parts.before?.use)
+  const usage = createUsage(parts.use)
   const timer = startTimer(clock, limits.turnTimeoutMs)
   try {
     const signal = AbortSignal.any([parts.signal, timer.signal])
@@ -56,8 +58,9 @@ export async function runTurn(parts: TurnParts): Promise<FinishedTurn> {
       ending.end === 'cancelled' && timer.signal.aborted && !parts.signal.aborted
         ? timedOut(ending, limits.turnTimeoutMs)
         : ending
-    const { closing: _closing, isKept: _isKept, message: _message, ...result } = named
-    return { result: { turnId, sessionId, ...result, usage: usage.total() }, messages: lastMessages(named, parts) }
+    const { closing: _closing, isKept: _isKept, message: _message, tokens, ...ended } = named
+    const result = { turnId, sessionId, ...ended, usage: usage.total() }
+    return { result, messages: lastMessages(named, parts), tokens }
   } finally {
     timer.stop()
   }
@@ -105,10 +108,7 @@ async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>, tim
     const asked = answer.message ?? assistantMessage(CLOSING.empty)
     const message = join(asked)
     const tokens = toCounts(answer.usage)
-    if (answer.calls.length === 0) {
-      await turns.step(turnId, lease, { tokens })
-      return { end: 'done', text: answer.text, message }
-    }
+    if (answer.calls.length === 0) return { end: 'done', text: answer.text, message, tokens }
     await turns.step(turnId, lease, { message, tokens, hiddenCalls: hiddenIn(answer.calls, agent) })
     await runToolCalls(answer.calls, { ...forCalls, tools })
     if (signal.aborted) return { end: 'cancelled', text: answer.text, closing: CLOSING.cancelled, isKept: true }
@@ -181,7 +181,7 @@ function toCounts({ inputTokens, outputTokens, totalTokens }: StepUsage): StepUs
   return { inputTokens: count(inputTokens), outputTokens: count(outputTokens), totalTokens: count(totalTokens) }
 }
 
-function createUsage(before: TurnUsage = NO_USAGE): { add(step: StepUsage): number; total(): TurnUsage } {
+function createUsage(before: TurnUsage): { add(step: StepUsage): number; total(): TurnUsage } {
   let total = before
   return {
     add(step) {

@@ -11,10 +11,10 @@ import {
   toJson,
 } from '../rules.ts'
 import type { Lease } from '../leases.ts'
-import type { StoredMessage, TurnName, TurnRecord, Turns, TurnUse } from '../sessions.ts'
+import type { StoredMessage, TurnName, TurnRecord, Turns, TurnStep, TurnUse } from '../sessions.ts'
 import { ALL_ROWS, defined, filters, json, optionalJson, optionalNumber, optionalText } from './columns.ts'
 import { assertOwned, fencing, OWNED } from './leases.ts'
-import type { Change, Row, Scope, Statements } from './scope.ts'
+import type { Change, Row, Scope, Statements, Values } from './scope.ts'
 import { closeCallsOfTurn } from './reclaim.ts'
 import { addMessages } from './sessions.ts'
 
@@ -61,14 +61,16 @@ const TAKE_OVER = `update turns set state = 'running', fence = :fence
 const TAKE_OVER_CALLS = `update ledger_entries set fence = :fence
   where project_id = :projectId and turn_id = :id and state in ('asked', 'answered')`
 
-const STEP = `update turns set steps = steps + 1, input_tokens = input_tokens + :inputTokens,
-    output_tokens = output_tokens + :outputTokens, total_tokens = total_tokens + :totalTokens, hidden_calls = :hiddenCalls
+const COUNT = `steps = steps + :steps, input_tokens = input_tokens + :inputTokens,
+    output_tokens = output_tokens + :outputTokens, total_tokens = total_tokens + :totalTokens`
+
+const STEP = `update turns set ${COUNT}, hidden_calls = :hiddenCalls
   where project_id = :projectId and id = :id and state = 'running' and fence = :fence and ${OWNED}`
 
 const CANCEL_WAITING = `update turns set state = 'cancelled', ended_at = :now
   where project_id = :projectId and id = :id and state = 'waiting'`
 
-const FINISH = `update turns set state = :state, result = :result, ended_at = :now
+const FINISH = `update turns set state = :state, result = :result, ended_at = :now, ${COUNT}
   where project_id = :projectId and id = :id and state = 'running' and fence = :fence and ${OWNED}`
 
 const END_QUEUED = `update turns set state = :state, ended_at = :now
@@ -127,9 +129,7 @@ export function createSqlTurns(scope: Scope): Turns {
       })
     },
     async step(id, lease, { message, tokens, hiddenCalls = [] }) {
-      const { inputTokens, outputTokens, totalTokens } = tokens
-      for (const [name, value] of Object.entries({ inputTokens, outputTokens, totalTokens })) checkNumber(name, value)
-      const values = { id, inputTokens, outputTokens, totalTokens, hiddenCalls: toJson('hidden calls', hiddenCalls) }
+      const values = { id, ...counting(tokens), hiddenCalls: toJson('hidden calls', hiddenCalls) }
       return scope.change(async (tx) => {
         if ((await tx.run(STEP, { ...fencing(lease), ...values })) === 0) {
           await assertOwned(tx, lease)
@@ -137,19 +137,21 @@ export function createSqlTurns(scope: Scope): Turns {
           throw storeError('CONFLICT', MESSAGES.notYours({ what: 'turn', id, lease }))
         }
         const turn = await mustGet(tx, id)
-        if (message) await addMessages(tx, turn.sessionId, lease, [message])
-        return changed(tx, turn, 'step')
+        await addMessages(tx, turn.sessionId, lease, [message])
+        return stepped(tx, turn, tokens)
       })
     },
-    async finish(id, lease, { state, result, messages = [] }) {
+    async finish(id, lease, { state, result, messages = [], tokens }) {
       const text = result === undefined ? null : toJson('result', result)
+      const values = { id, state, result: text, ...counting(tokens) }
       return scope.change(async (tx) => {
-        const finished = await tx.run(FINISH, { ...fencing(lease), id, state, result: text })
+        const finished = await tx.run(FINISH, { ...fencing(lease), ...values })
         if (finished === 0) await assertOwned(tx, lease)
         const turn = await mustGet(tx, id)
         if (finished === 0 && turn.state === 'running')
           throw storeError('CONFLICT', MESSAGES.notYours({ what: 'turn', id, lease }))
         if (finished === 0) return turn
+        if (tokens) await stepped(tx, turn, tokens)
         await addMessages(tx, turn.sessionId, lease, messages)
         return changed(tx, turn)
       })
@@ -174,6 +176,14 @@ export function createSqlTurns(scope: Scope): Turns {
     async get(name) {
       const row = await rowOf(scope, name)
       return row && toTurn(scope, row)
+    },
+    async use(sessionIds) {
+      const { sql, values } = filters({ session_id: sessionIds })
+      const rows = await scope.all(
+        `select session_id, ${USE} from turns where project_id = :projectId ${sql} group by session_id`,
+        values,
+      )
+      return new Map(rows.map((row) => [String(row.session_id), toUse(row)]))
     },
     async list({ sessionId, states, limit } = {}) {
       const { sql, values } = filters({ session_id: sessionId, state: states })
@@ -204,6 +214,21 @@ export async function cancelTurn(scope: Scope, tx: Change, id: string): Promise<
   const turn = await mustGetTurn(scope, tx, id)
   if (isAsked) return changed(tx, turn, 'cancel-requested')
   return isQueued || isWaiting ? changed(tx, turn) : turn
+}
+
+/** The values of `COUNT`. */
+function counting(tokens: TurnStep['tokens'] | undefined): Values {
+  const { inputTokens, outputTokens, totalTokens } = tokens ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 }
+  const counts = { inputTokens, outputTokens, totalTokens }
+  for (const [name, value] of Object.entries(counts)) checkNumber(name, value)
+  return { steps: tokens ? 1 : 0, ...counts }
+}
+
+/** Each answer with its number and tokens, for who follows. */
+async function stepped(tx: Change, turn: TurnRecord, tokens: TurnStep['tokens']): Promise<TurnRecord> {
+  const references = { turnId: turn.id, step: turn.use.steps, ...tokens }
+  await tx.event({ type: 'turn.step', sessionId: turn.sessionId, references })
+  return turn
 }
 
 async function changed(tx: Change, turn: TurnRecord, word: string = turn.state): Promise<TurnRecord> {

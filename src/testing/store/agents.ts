@@ -108,7 +108,12 @@ export function agentTests(open: Open, clock: Advance): void {
     const store = await open()
     const old = await make(store, { id: '.1', parent: 'main' })
     await ask(store, old, 'c1')
-    const { approval } = await store.approvals.answer('a-c1', { isAllowed: true, by: 'ada', kind: 'person', remember: 'exact' })
+    const { approval } = await store.approvals.answer('a-c1', {
+      isAllowed: true,
+      by: 'ada',
+      kind: 'person',
+      remember: 'exact',
+    })
     assert.deepEqual([approval.agentId, approval.agentPath], [old.key, 'main/.1'])
     const about = (agentId: string) => store.approvals.remembered({ agentId, tool: 'echo' })
     assert.deepEqual(
@@ -178,8 +183,7 @@ export function agentTests(open: Open, clock: Advance): void {
       const lease = (await store.leases.get(name)) ?? (await acquire(store, name))
       const { id } = await enqueue(store, agent, lease)
       await store.turns.take(agent.sessionId, lease)
-      await store.turns.step(id, lease, { tokens: TOKENS })
-      await store.turns.finish(id, lease, { state: 'done' })
+      await store.turns.finish(id, lease, { state: 'done', tokens: TOKENS })
     }
     await store.agents.end(child.key)
     assert.deepEqual(await store.agents.use(child.key), { steps: 2, inputTokens: 10, outputTokens: 4, totalTokens: 14 })

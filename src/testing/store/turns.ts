@@ -174,6 +174,39 @@ export function turnTests(open: Open, clock: Advance): void {
     await assert.rejects(store.turns.cancel({ ...name, requestId: 'nope' }), hasCode('INVALID_ARGUMENT', /nope/))
   })
 
+  it('counts each answer of the model with the change that keeps it', async () => {
+    const store = await open()
+    const lease = await openSession(store)
+    await openSession(store, 's2')
+    const { id } = await store.turns.enqueue({ sessionId: 's1', message: { role: 'user' }, lease })
+    await store.turns.take('s1', lease)
+    const tokens = { inputTokens: 5, outputTokens: 2, totalTokens: 7 }
+    const message = { role: 'assistant', content: 'a' }
+    const bad = [
+      { ...tokens, totalTokens: -1 },
+      { ...tokens, inputTokens: Number.NaN },
+    ]
+    for (const each of bad) {
+      await assert.rejects(store.turns.step(id, lease, { message, tokens: each }), hasCode('INVALID_ARGUMENT'))
+      await assert.rejects(store.turns.finish(id, lease, { state: 'done', tokens: each }), hasCode('INVALID_ARGUMENT'))
+    }
+    const unkept = { content: 'no role' } as unknown as { role: string }
+    await assert.rejects(store.turns.step(id, lease, { message: unkept, tokens }), hasCode('INVALID_ARGUMENT'))
+    assert.deepEqual([(await store.turns.get(id))?.use, await store.sessions.messages('s1')], [NO_USE, []])
+    await store.turns.step(id, lease, { message, tokens })
+    const end = { state: 'done', messages: [message], tokens } as const
+    for (const { use } of [await store.turns.finish(id, lease, end), await store.turns.finish(id, lease, end)])
+      assert.deepEqual(use, { steps: 2, inputTokens: 10, outputTokens: 4, totalTokens: 14 })
+    assert.equal((await store.sessions.messages('s1')).length, 2)
+    const steps = (await store.events.after(0)).filter(({ type }) => type === 'turn.step')
+    assert.deepEqual(
+      steps.map(({ references }) => references),
+      [1, 2].map((step) => ({ turnId: id, step, ...tokens })),
+    )
+    const use = await store.turns.use(['s1', 's2', 'nope'])
+    assert.deepEqual([...use], [['s1', { steps: 2, inputTokens: 10, outputTokens: 4, totalTokens: 14 }]])
+  })
+
   it('keeps loaded skills with their revision', async () => {
     const store = await open()
     const lease = await openSession(store)

@@ -50,9 +50,10 @@ export function waitingTests(open: Open, clock: Advance): void {
     await assert.rejects(store.ledger.start('c1', ALLOW, gone), hasCode('LEASE_LOST'))
     assert.equal((await store.ledger.start('c1', ALLOW, owner)).state, 'started')
     assert.equal((await store.ledger.close('c1', succeeded('ok'), { lease: owner })).state, 'done')
-    const { use } = await store.turns.step(turnId, owner, { tokens: TOKENS })
+    const message = { role: 'assistant', content: 'again' }
+    const { use } = await store.turns.step(turnId, owner, { message, tokens: TOKENS })
     assert.deepEqual(use, { steps: 2, inputTokens: 10, outputTokens: 4, totalTokens: 14 })
-    await assert.rejects(store.turns.step(turnId, gone, { tokens: TOKENS }), hasCode('LEASE_LOST'))
+    await assert.rejects(store.turns.step(turnId, gone, { message, tokens: TOKENS }), hasCode('LEASE_LOST'))
     assert.equal((await store.turns.finish(turnId, owner, { state: 'done' })).state, 'done')
     assert.equal((await store.turns.take('s1', owner))?.id, other.id)
   })

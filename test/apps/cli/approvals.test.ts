@@ -14,6 +14,7 @@ interface Document {
     readonly open: readonly { readonly id: string; readonly sessionId: string; readonly command: string }[]
     readonly waiting: readonly { readonly id: string; readonly state: string; readonly isLeft: boolean }[]
     readonly messages: readonly unknown[]
+    readonly session: { readonly use: { readonly steps: number; readonly totalTokens: number } }
     readonly ledger: readonly { readonly state: string; readonly decision: { readonly rule: string } }[]
     readonly events: readonly { readonly id: number; readonly type: string }[]
   }
@@ -98,7 +99,13 @@ async function outliveProcess(t: TestContext, settings: string, goOn: (sessionId
   )
   const next = await place.run([...goOn(sessionId), ...model])
   assert.deepEqual([next.code, next.stdout], [0, 'Done.\n'], next.stderr)
-  const { ledger, events, messages } = await document('sessions', 'show', sessionId)
+  const { ledger, events, messages, session } = await document('sessions', 'show', sessionId)
+  // The answer before the kill counts: two steps, in every place that counts.
+  const { use } = session
+  assert.equal(use.steps, 2)
+  assert.match(next.stderr, new RegExp(`session ${sessionId} · ${use.totalTokens} tokens in 2 steps`))
+  assert.match((await place.run(['sessions', 'list'])).stdout, new RegExp(`${use.totalTokens} tokens`))
+  assert.match((await place.run(['sessions', 'show', sessionId])).stdout, /tokens in 2 steps/)
   assert.deepEqual(
     ledger.map(({ state: its }) => its),
     ['done'],

@@ -266,7 +266,7 @@ test('the sessions of another workspace are listed with --all only', async (t) =
   assert.match(none.stderr, /To list the sessions of all workspaces: nexus sessions list --all/)
   assert.equal((await place.run(['run', 'Second task', '--trust', ...flags], { cwd: other })).code, 0)
   const here = await listIn(place.workspace)
-  assert.match(here.stdout, /idle +2 messages +First task/)
+  assert.match(here.stdout, /idle +2 messages +15 tokens +First task/)
   assert.doesNotMatch(here.stdout, /Second task/)
   const all = await listIn(place.workspace, '--all')
   assert.match(all.stdout, /Second task.*other\n.*First task/)

@@ -23,18 +23,21 @@ export async function listSessions(invocation: Invocation): Promise<Answer> {
   const found = await store.sessions.list({ limit: 100, scope: isAll ? undefined : scope })
   const underWay = await store.turns.list({ states: ['running', 'waiting'] })
   const states = new Map(underWay.map(({ sessionId, state }) => [sessionId, state]))
+  const used = await store.turns.use(found.map(({ id }) => id))
   const sessions = found.map(({ snapshot: _, ...session }) => ({
     ...session,
     state: states.get(session.id) ?? 'idle',
+    use: used.get(session.id) ?? NO_USE,
   }))
   const hasOthers = !isAll && (await store.sessions.list({ limit: found.length + 1 })).length > found.length
   return {
     data: { sessions },
     show: () => {
       const { line, note, commandLine, shortPath } = terminal
-      const rows = sessions.map(({ id, updatedAt, state, messageCount, title, scope: place }) => {
+      const rows = sessions.map(({ id, updatedAt, state, messageCount, use, title, scope: place }) => {
         const where = place === undefined ? '(workspace not recorded)' : shortPath(place)
-        const cells = [id, minuteOf(updatedAt), state, many(messageCount, 'message'), toSafeLine(title)]
+        const counts = [many(messageCount, 'message'), many(use.totalTokens, 'token')]
+        const cells = [id, minuteOf(updatedAt), state, ...counts, toSafeLine(title)]
         return isAll ? [...cells, where] : cells
       })
       if (rows.length > 0) line(formatTable(rows, terminal))
@@ -43,6 +46,8 @@ export async function listSessions(invocation: Invocation): Promise<Answer> {
     },
   }
 }
+
+const NO_USE = { steps: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0 }
 
 function minuteOf(at: number): string {
   return new Date(at).toISOString().slice(0, 16)
@@ -63,12 +68,14 @@ export async function showSession(invocation: Invocation): Promise<Answer> {
   const events = await store.events.after(0, { sessionId: session.id })
   const waiting = await store.turns.list({ sessionId: session.id, states: ['queued', 'running', 'waiting'] })
   const lease = await store.leases.get(sessionLease(session.id))
+  const use = (await store.turns.use([session.id])).get(session.id) ?? NO_USE
   const state = waiting.find((turn) => turn.state !== 'queued')?.state ?? 'idle'
   const owner = state === 'running' && lease ? { owner: lease.owner, until: lease.expiresAt } : {}
   return {
-    data: { session: { ...session, state, ...owner }, messages, ledger, waiting, events },
+    data: { session: { ...session, state, use, ...owner }, messages, ledger, waiting, events },
     show: () => {
-      terminal.line(`${terminal.paint('bold', toSafeLine(session.title))}  ${state}  ${session.id}\n`)
+      const cost = `${many(use.totalTokens, 'token')} in ${many(use.steps, 'step')}`
+      terminal.line(`${terminal.paint('bold', toSafeLine(session.title))}  ${state}  ${session.id}  ${cost}\n`)
       for (const message of messages)
         terminal.line(`${terminal.paint('cyan', message.role)}: ${describeMessage(message)}\n`)
       if (ledger.length > 0) terminal.line(formatTrace(ledger, terminal))
