@@ -93,6 +93,8 @@ export const NEXT_STEPS: Readonly<Record<FailureCode, string>> = {
 
 /** Why `run_command` does not run a command. Texts without a fix are of contracts §3.2. */
 export const COMMANDS = {
+  changed: (paths: readonly string[]) =>
+    `Changed ${paths.length} file${paths.length === 1 ? '' : 's'}: ${paths.slice(0, 5).map(toSafeLine).join(', ')}${paths.length > 5 ? ' …' : ''}`,
   required: () => words('Command is required'),
   empty: () => words('Empty command'),
   tooLong: (most: number) =>

@@ -151,7 +151,7 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[], terminal: T
 export function warnUnconfined(local: Pick<Local, 'sandbox'>, { terminal }: Invocation): void {
   if (local.sandbox.kind !== 'none') return
   const text =
-    'WARNING: sandbox none. Commands run as you, with your files and your network. Use it only for skills that you wrote.'
+    'WARNING: sandbox none. Commands run as you, with your files and your network. Nexus records no changes. Use it only for skills that you wrote.'
   terminal.note(terminal.paintNote('red', text))
 }
 

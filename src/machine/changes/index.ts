@@ -6,4 +6,4 @@ export { type ChangeSet, HELD, heldFiles, type Records, recordsOf, type SetEntry
 export { type Maker, NO_SET, type SetLimits, type Taken, takeChanges, TOO_MUCH } from './take.ts'
 export { putSide, staysInside } from './sides.ts'
 export { recordWrite, type SetsAt } from './write.ts'
-export { type Choice, drop, keep, type Outcome, recover, undo } from './undo.ts'
+export { type Choice, drop, isChosen, keep, type Outcome, recover, undo } from './undo.ts'

@@ -166,7 +166,7 @@ function inOrder(entries: readonly SetEntry[], into: Direction['into']): SetEntr
 }
 
 /** Whether a path, its unit or a directory above it was named. */
-function isChosen({ path, unit }: SetEntry, paths: readonly string[]): boolean {
+export function isChosen({ path, unit }: SetEntry, paths: readonly string[]): boolean {
   return (
     paths.length === 0 || paths.some((chosen) => chosen === unit || chosen === path || path.startsWith(`${chosen}/`))
   )

@@ -41,6 +41,7 @@ export function commandOutcome({ result, timeoutMs, limits, owned, findings, sav
   const text = [
     `Exit code: ${result.exitCode}${result.exitCode === 0 ? '' : ' (the command reports a failure)'}`,
     ...blocks(output, result.exitCode),
+    ...changedLine(result),
     ...more,
     ...notes.map((note) => `Note: ${note}`),
   ].join('\n')
@@ -92,6 +93,11 @@ function cutData(result: CommandResult, limits: OutcomeLimits, saved: readonly S
   }
   const rows = savedRows(saved)
   return { truncated: true, truncation, ...(rows.length > 0 && { saved_output: rows }) }
+}
+
+/** One line, as the notes say what is held. */
+function changedLine({ changes }: CommandResult): string[] {
+  return changes && changes.applied.length > 0 ? [COMMANDS.changed(changes.applied)] : []
 }
 
 function blocks({ stdout, stderr }: JsonObject, exitCode: number): string[] {

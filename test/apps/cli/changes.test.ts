@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
+import type { JsonObject } from '../../../src/kernel/index.ts'
+import { startModelServer } from '../../../src/testing/index.ts'
 import { whySkipped } from '../../machine/sandbox/required.ts'
 import { Place } from './nexus.ts'
+import { inTerminal, whyNoTerminal } from './terminal.ts'
 
 const skip = whySkipped() ?? false
 
@@ -65,4 +68,74 @@ test('a name that a command chose runs nothing in the command that undo shows', 
   writeFileSync(join(place.workspace, name), 'by hand\n')
   const { stderr } = await place.run(['changes', 'undo'])
   assert.match(stderr, /To replace it: nexus changes undo [0-9a-f]+ 'a \$\(touch pwned\);b\.txt' --force/)
+})
+
+const noTerminal = whyNoTerminal()
+
+/** A turn whose model calls these tools, as arguments of `nexus`. */
+async function turn(
+  t: TestContext,
+  calls: readonly { readonly name: string; readonly arguments: JsonObject }[],
+): Promise<string[]> {
+  const server = await startModelServer({
+    script: [
+      { type: 'tool-calls', calls: [...calls] },
+      { type: 'text', text: 'Done.' },
+    ],
+  })
+  t.after(() => server.close())
+  return ['run', 'hello', '--trust', '--yes', '--model', 'openai-compatible/scripted', '--base-url', server.url]
+}
+
+const EDIT = { name: 'run_command', arguments: { command: 'echo two > a.txt; printf "export X=1\\e[31m\\n" > .envrc' } }
+
+test(
+  'run names what changed and what is held, and a person sees, takes and drops it in the terminal',
+  { skip: skip || noTerminal },
+  async (t) => {
+    const place = new Place(t)
+    const write = { name: 'write_file', arguments: { path: 'b.txt', content: 'b' } }
+    const args = await turn(t, [EDIT, write])
+    const OFFER = /\[s\]how, \[k\]eep or \[d\]rop it\? Enter leaves it for later\./
+    const { screen, code } = await inTerminal(
+      place,
+      args,
+      { prompt: OFFER, keys: 's\r' },
+      { prompt: /\+export X=1[^]*\[s\]how/, keys: 'k\r' },
+      { prompt: /Bring 1 change into the workspace\? \[y\/N\]/, keys: 'y\r' },
+    )
+    assert.equal(code, 0, screen)
+    assert.match(screen, /Changed 2 files: a\.txt, b\.txt\. To undo it: nexus changes list/)
+    assert.match(screen, /Held until \d{4}-\d\d-\d\d: \.envrc\. To see and take it: nexus changes keep [0-9a-f]{12}/)
+    assert.match(screen, /Kept 1 change\./)
+    assert.ok(!screen.includes('X=1\u001b[31m'), 'control characters of a command are not shown')
+    assert.match(readFileSync(join(place.workspace, '.envrc'), 'utf8'), /^export X=1/)
+  },
+)
+
+test('without a person run and its JSON name what changed, and nobody is asked', { skip }, async (t) => {
+  const place = new Place(t)
+  const { stdout, stderr, code } = await place.run([...(await turn(t, [EDIT])), '--json'])
+  assert.equal(code, 0, stderr)
+  assert.match(stderr, /Changed 1 file: a\.txt\. To undo it: nexus changes undo [0-9a-f]{12}\nHeld until .*\.envrc/)
+  assert.doesNotMatch(stderr, /\[k\]eep/)
+  const { data } = JSON.parse(stdout) as { data: { changes: { applied: string[]; held: string[] }[] } }
+  assert.deepEqual(
+    data.changes.map(({ applied, held }) => [applied, held]),
+    [[['a.txt'], ['.envrc']]],
+  )
+})
+
+test('skills are named before anything else is shown, and force asks for a path', { skip }, async (t) => {
+  const place = new Place(t)
+  const script = 'mkdir -p .agents/skills/x; echo x > .agents/skills/x/SKILL.md; head -c 300000 /dev/zero > .big'
+  assert.equal((await place.run(['skills', 'run', '--trust', 'csv-report', '--', script])).code, 0)
+  const kept = await place.run(['changes', 'keep'])
+  assert.match(kept.stderr, /^Skills are among it\. They become trusted/)
+  assert.match(kept.stderr, /\.big: nothing → file of 300000 bytes, no text that can be shown/)
+  for (const command of ['keep', 'undo']) {
+    const forced = await place.run(['changes', command, '--force', '--yes'].slice(0, command === 'keep' ? 4 : 3))
+    assert.equal(forced.code, 2)
+    assert.match(forced.stderr, new RegExp(`Name each file: nexus changes ${command} ID PATH --force`))
+  }
 })

@@ -3,27 +3,32 @@ import { commandFix, toSafeLine } from '../../../kernel/index.ts'
 import { sandboxOptions } from '../../../local/index.ts'
 import {
   type ChangeSet,
+  type Choice,
   drop,
   HELD,
+  isChosen,
   keep,
   type Outcome,
   type Records,
-  type SetEntry,
   type SetsAt,
-  type Side,
   undo,
 } from '../../../machine/changes/index.ts'
 import { withChangeSets } from '../../../machine/sandbox/index.ts'
 import type { Answer, Invocation } from '../command.ts'
 import { errorOf, many } from '../failure.ts'
-import { confirm } from '../interactive/confirm.ts'
-import { printDiff } from '../show/diff.ts'
+import { choose, confirm } from '../interactive/confirm.ts'
+import { inShort, isOfSkills, printChange } from '../show/change-set.ts'
 import { theOne } from '../stored.ts'
 
-/** `nexus changes list`: what commands changed in this workspace, the newest first. */
+/** `nexus changes list`: what commands and tools changed in this workspace, the newest first. */
 export async function listChanges(invocation: Invocation): Promise<Answer> {
   const sets = await inSets(invocation, ({ records }) =>
-    Promise.resolve(records.list().map((set) => ({ ...set, ...counted(records.entries(set.id)) }))),
+    Promise.resolve(
+      records.list().map((set) => {
+        const { applied, held } = inShort(set, records.entries(set.id))
+        return { ...set, applied: applied.length, held: held.length }
+      }),
+    ),
   )
   const { terminal } = invocation
   return {
@@ -43,10 +48,9 @@ export async function listChanges(invocation: Invocation): Promise<Answer> {
 
 /** `nexus changes show [id] [--diff]`: each path of a set, with the reason where it is not in the workspace. */
 export async function showChanges(invocation: Invocation): Promise<Answer> {
-  const { set, entries, texts } = await inSets(invocation, ({ records }) => {
-    const found = findSet(records, invocation)
-    const all = records.entries(found.id)
-    return Promise.resolve({ set: found, entries: all, texts: textsOf(records, found, all) })
+  const { records, set, entries } = await inSets(invocation, (sets) => {
+    const found = findSet(sets.records, invocation)
+    return Promise.resolve({ records: sets.records, set: found, entries: sets.records.entries(found.id) })
   })
   const { terminal, flags } = invocation
   return {
@@ -55,13 +59,12 @@ export async function showChanges(invocation: Invocation): Promise<Answer> {
       const { id, createdAt, tool, state } = set
       terminal.line(`${terminal.paint('bold', id)}  ${timeOf(createdAt)}  ${toSafeLine(tool)}, ${state}`)
       for (const entry of entries) {
-        const why = entry.reason === undefined || entry.verdict === 'applied' ? '' : `: ${toSafeLine(entry.reason)}`
-        terminal.line(`  ${entry.verdict.padEnd(8)} ${entry.type.padEnd(7)} ${toSafeLine(entry.path)}${why}`)
-        const text = texts.get(entry.path)
-        if (flags['diff'] === true && text) printDiff(text, toSafeLine(entry.path), terminal)
+        const { verdict, type, path, reason } = entry
+        const why = reason === undefined || verdict === 'applied' ? '' : `: ${toSafeLine(reason)}`
+        terminal.line(`  ${verdict.padEnd(8)} ${type.padEnd(7)} ${toSafeLine(path)}${why}`)
+        if (flags['diff'] === true) printChange({ records, set }, entry, terminal)
       }
-      const held = entries.filter(({ verdict }) => HELD.includes(verdict))
-      if (held.length === 0) return
+      if (inShort(set, entries).held.length === 0) return
       const expires = set.expiresAt.slice(0, 10)
       terminal.note(
         `Held until ${expires}. To take it: nexus changes keep ${id}. To give it up: nexus changes drop ${id}`,
@@ -73,35 +76,64 @@ export async function showChanges(invocation: Invocation): Promise<Answer> {
 /** `nexus changes keep <id> [path…]`: shows what is held, asks, and brings it into the workspace. */
 export async function keepChanges(invocation: Invocation): Promise<Answer> {
   const { terminal, flags } = invocation
-  const paths = invocation.positionals.slice(1)
-  const before = await inSets(invocation, ({ records }) => {
-    const set = findSet(records, invocation)
-    const held = records.entries(set.id).filter((entry) => HELD.includes(entry.verdict) && isNamed(entry, paths))
-    return Promise.resolve({ set, held, texts: textsOf(records, set, held) })
+  const { paths, force } = choiceOf(invocation)
+  const { records, set, held } = await inSets(invocation, (sets) => {
+    const found = findSet(sets.records, invocation)
+    const waiting = sets.records
+      .entries(found.id)
+      .filter((entry) => HELD.includes(entry.verdict) && isChosen(entry, paths))
+    return Promise.resolve({ records: sets.records, set: found, held: waiting })
   })
-  if (before.held.length === 0) throw nothingFor(before.set, paths, 'holds')
+  if (held.length === 0) throw nothingFor(set, paths, 'holds')
+  if (held.some(isOfSkills))
+    terminal.note(
+      'Skills are among it. They become trusted with the other skills of their directory: they instruct the model and start commands.',
+    )
   if (flags['yes'] !== true) {
-    for (const { path, reason = '', after } of before.held) {
+    const onStderr = { line: (text = '') => terminal.note(text), paint: terminal.paintNote }
+    for (const entry of held) {
+      const { path, reason = '', after } = entry
       terminal.note(`${toSafeLine(path)}: ${toSafeLine(reason)}${after === undefined ? ' (a removal)' : ''}`)
-      const text = before.texts.get(path)
-      if (text) printDiff(text, toSafeLine(path), { line: (each = '') => terminal.note(each), paint: terminal.paint })
+      printChange({ records, set }, entry, onStderr)
     }
-    if (before.held.some(({ reason }) => reason === 'it holds skills'))
-      terminal.note('Skills in it become trusted together with the other skills of the workspace.')
     if (!terminal.isInteractive)
       throw errorOf('INVALID_ARGUMENT', 'Nothing was kept: nobody can be asked here.', 'Add --yes.')
-    if ((await confirm(`Bring ${many(before.held.length, 'change')} into the workspace?`, invocation)) !== true)
-      return { data: { id: before.set.id, outcomes: [] }, exit: 1, show: () => terminal.note('Nothing was kept.') }
+    if ((await confirm(`Bring ${many(held.length, 'change')} into the workspace?`, invocation)) !== true)
+      return { data: { id: set.id, outcomes: [] }, exit: 1, show: () => terminal.note('Nothing was kept.') }
   }
   // The set that was shown: another may be the newest by now.
-  const shown = { ...invocation, positionals: [before.set.id, ...paths] }
-  return moved(shown, 'kept', (at, set) => keep({ ...at, set }, { paths, force: flags['force'] === true }))
+  const shown = { ...invocation, positionals: [set.id, ...paths] }
+  return moved(shown, 'kept', (at, found) => keep({ ...at, set: found }, { paths, force }))
+}
+
+/** Asks what becomes of what some sets hold, until a person leaves it: to show, keep or drop it. */
+export async function offerHeld(sets: readonly { readonly id: string }[], invocation: Invocation): Promise<void> {
+  const words = ['show', 'keep', 'drop', 'later'] as const
+  const question = 'What is held: [s]how, [k]eep or [d]rop it? Enter leaves it for later.'
+  for (;;) {
+    const answer = await choose(question, { words, again: 'Type s, k, d or Enter.' }, invocation)
+    if (answer === undefined || answer === '' || answer === 'later') return
+    for (const { id } of sets) {
+      const given = { ...invocation, positionals: [id], flags: answer === 'show' ? { diff: true } : {} }
+      const shown = { ...given, terminal: invocation.terminal.besideDocument() }
+      await (await { show: showChanges, keep: keepChanges, drop: dropChanges }[answer](shown)).show?.()
+    }
+    if (answer !== 'show') return
+  }
+}
+
+/** The paths of a set that are meant. Throws INVALID_ARGUMENT where all of it would be forced. */
+function choiceOf({ positionals, flags, command }: Invocation): Choice {
+  const paths = positionals.slice(1)
+  const force = flags['force'] === true
+  if (!force || paths.length > 0) return { paths, force }
+  const message = 'Nothing was changed: --force replaces files that changed since, and no file was named.'
+  throw errorOf('INVALID_ARGUMENT', message, `Name each file: nexus ${command} ID PATH --force`)
 }
 
 /** `nexus changes undo [id] [path…]`: restores what was there before. */
 export async function undoChanges(invocation: Invocation): Promise<Answer> {
-  const paths = invocation.positionals.slice(1)
-  const force = invocation.flags['force'] === true
+  const { paths, force } = choiceOf(invocation)
   return moved(invocation, 'restored', async (at, set) => {
     const outcomes = await undo({ ...at, set }, { paths, force })
     if (outcomes.length === 0) throw nothingFor(set, paths, 'has applied')
@@ -190,38 +222,6 @@ async function inSets<T>(invocation: Invocation, work: (at: SetsAt) => Promise<T
   if (done) return done.result
   const fix = 'Remove execution.sandbox: none from the settings.'
   throw errorOf('INVALID_ARGUMENT', 'Without a sandbox Nexus records no changes.', fix)
-}
-
-function counted(entries: readonly SetEntry[]): { applied: number; held: number } {
-  const isFile = ({ before, after }: SetEntry): boolean => (after ?? before)?.kind !== 'directory'
-  return {
-    applied: entries.filter((entry) => entry.verdict === 'applied' && isFile(entry)).length,
-    held: entries.filter(({ verdict }) => HELD.includes(verdict)).length,
-  }
-}
-
-function isNamed({ path, unit }: SetEntry, paths: readonly string[]): boolean {
-  return paths.length === 0 || paths.some((each) => each === unit || each === path || path.startsWith(`${each}/`))
-}
-
-interface Texts {
-  readonly before: string
-  readonly after: string
-}
-
-/** Both sides of the files of a set that are text, by path. */
-function textsOf(records: Records, { id }: ChangeSet, entries: readonly SetEntry[]): Map<string, Texts> {
-  const text = (side: Side | undefined): string | undefined => {
-    if (side === undefined) return ''
-    const bytes = side.kind === 'directory' ? undefined : records.bytes(id, side)
-    return bytes === undefined || bytes.includes(0) ? undefined : new TextDecoder().decode(bytes)
-  }
-  return new Map(
-    entries.flatMap(({ path, before, after }) => {
-      const [old, now] = [text(before), text(after)]
-      return old === undefined || now === undefined || old === now ? [] : [[path, { before: old, after: now }] as const]
-    }),
-  )
 }
 
 function timeOf(iso: string): string {

@@ -1,6 +1,6 @@
 import { addAbortSignal } from 'node:stream'
 import { createAgent, type ModelChoice, type TurnResult } from '../../../agents/turns/index.ts'
-import { commandFix, newId, toSafeLine } from '../../../kernel/index.ts'
+import { commandFix, type LedgerEntry, newId, toSafeLine } from '../../../kernel/index.ts'
 import { budgetDiagnostics, type Local } from '../../../local/index.ts'
 import { type Lease, sessionLease, type Store, type TurnRecord } from '../../../store/index.ts'
 import { type Answer, argument, argumentMissing, type Invocation, stringFlag } from '../command.ts'
@@ -9,6 +9,7 @@ import { chooseModel } from '../model/choose-model.ts'
 import { isTerminalAt } from '../output.ts'
 import { agentFlag, openFor, printDiagnostics, diagnosticsOf, warnUnconfined } from '../open.ts'
 import { findSession, matchingIds, theOne, TURN } from '../stored.ts'
+import { noteSets, type SetInShort, setsOfCalls } from '../show/change-set.ts'
 import { noteDenials } from '../show/denials.ts'
 import { printSkillsAbove } from '../show/other-clients.ts'
 import { countsOf } from '../show/skills.ts'
@@ -127,7 +128,21 @@ async function takeTurn(invocation: Invocation, choose: (local: Local) => Promis
   const entries = await store.ledger.list({ turnId: result.turnId })
   if (entries.length > 0) terminal.note(`\n${formatTrace(entries, onStderr)}`)
   await noteDenials(entries, local, invocation)
-  return finish(result, local, invocation)
+  const changes = await changesOf(entries, local)
+  noteSets(changes, terminal)
+  const answer = finish({ ...result, changes }, local, invocation)
+  const holding = changes.filter(({ held }) => held.length > 0)
+  if (holding.length > 0 && terminal.isInteractive && invocation.flags['json'] !== true)
+    await (await import('./changes.ts')).offerHeld(holding, invocation)
+  return answer
+}
+
+/** Tools that change files, and those that may. */
+const CHANGING = new Set(['run_command', 'write_file', 'edit_file'])
+
+async function changesOf(entries: readonly LedgerEntry[], { loaded }: Local): Promise<SetInShort[]> {
+  const ran = entries.filter(({ call, outcome }) => outcome && CHANGING.has(call.tool)).map(({ call }) => call.id)
+  return ran.length === 0 ? [] : ((await setsOfCalls(loaded, new Set(ran))) ?? [])
 }
 
 /** The words of the command line, or standard input for `-`. Throws INVALID_ARGUMENT when there are none. */
@@ -169,14 +184,18 @@ async function send(
 }
 
 /** Prints the summary on stderr. */
-function finish(result: TurnResult, local: Local, invocation: Invocation): Answer {
+function finish(
+  result: TurnResult & { readonly changes: readonly SetInShort[] },
+  local: Local,
+  invocation: Invocation,
+): Answer {
   const { terminal } = invocation
-  const { sessionId: session, turnId: turn, end, text, usage } = result
+  const { sessionId: session, turnId: turn, end, text, usage, changes } = result
   const cost = `${many(usage.totalTokens, 'token')} in ${many(usage.steps, 'step')}`
   terminal.note(terminal.paintNote('dim', `session ${session} · ${cost}`))
   const error = failureOf(result)
   return {
-    data: { session, turn, end, text, usage },
+    data: { session, turn, end, text, usage, changes },
     diagnostics: diagnosticsOf(local),
     ...(error ? { error } : { exit: 0 }),
   }

@@ -6,25 +6,36 @@ import type { Invocation } from '../command.ts'
 const QUIET_MS = 100
 const CTRL_C = 3
 
-/**
- * Asks on stderr, in a terminal. True for y or yes, false for n, no or Enter, undefined when the input ends; other words are asked again.
- * Only keys that come after the question is on the screen answer it. Ctrl-C cancels the whole invocation.
- * Rejects with CANCELLED when that or `signal` aborts.
- */
+/** Asks for yes or no, as `choose`: false for n, no or Enter, undefined when the input ends. */
 export async function confirm(
   question: string,
   invocation: Invocation,
   signal = invocation.signal,
 ): Promise<boolean | undefined> {
+  const answer = await choose(`${question} [y/N]`, { words: ['yes', 'no'], again: 'Type y or n.' }, invocation, signal)
+  return answer === undefined ? undefined : answer === 'yes'
+}
+
+/**
+ * Asks on stderr, in a terminal, for one of some words or its first letter; '' for Enter, undefined when the input ends. Other words are
+ * asked again. Only keys that come after the question is on the screen answer it. Ctrl-C cancels the whole invocation.
+ * Rejects with CANCELLED when that or `signal` aborts.
+ */
+export async function choose<Word extends string>(
+  question: string,
+  { words, again }: { readonly words: readonly Word[]; readonly again: string },
+  invocation: Invocation,
+  signal = invocation.signal,
+): Promise<Word | '' | undefined> {
   const stop = AbortSignal.any([signal, invocation.signal])
   const end = invocation.terminal.beginQuestion()
   try {
-    for (let text = question; ; text = `Type y or n. ${question.slice(question.lastIndexOf('\n') + 1)}`) {
+    for (let text = question; ; text = `${again} ${question.slice(question.lastIndexOf('\n') + 1)}`) {
       await discardTyped(invocation, stop)
-      const answer = (await readLine(`${text} [y/N] `, invocation, stop))?.trim()
-      if (answer === undefined) return undefined
-      if (/^y(?:es)?$/i.test(answer)) return true
-      if (/^(?:no?)?$/i.test(answer)) return false
+      const answer = (await readLine(`${text} `, invocation, stop))?.trim().toLowerCase()
+      if (answer === undefined || answer === '') return answer
+      const word = words.find((each) => answer === each || answer === each[0])
+      if (word !== undefined) return word
     }
   } catch (cause) {
     if (stop.aborted) throw errorOf('CANCELLED', 'Cancelled while a question was open.', undefined, cause)

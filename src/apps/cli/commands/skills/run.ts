@@ -6,6 +6,7 @@ import { CANCELLED, callError, errorOf } from '../../failure.ts'
 import { createProgress } from '../../interactive/progress.ts'
 import type { WriteFailure } from '../../output.ts'
 import { agentFlag, openFor, diagnosticsOf, warnUnconfined } from '../../open.ts'
+import { noteSets, setsOfCalls } from '../../show/change-set.ts'
 import { noteDenials } from '../../show/denials.ts'
 import { seenIn } from '../../show/facts.ts'
 import { exitText, answerHint, notesOf } from '../../show/turn.ts'
@@ -106,10 +107,12 @@ async function report(
   const { terminal, signal } = invocation
   for (const note of notesOf(outcome)) terminal.note(`note: ${toSafeLine(showPaths(note))}`)
   for (const note of silence(outcome)) terminal.note(`note: ${note}`)
+  const changes = (await setsOfCalls(local.loaded, new Set([judged.entry.call.id]))) ?? []
+  noteSets(changes, terminal)
   if (terminal.outputFailure && !signal.aborted) return { exit: exitOfEnd(terminal.outputFailure) }
   await noteDenials([judged.entry], local, invocation)
   return {
-    data: outcome.data?.['exit_code'] === undefined ? null : toData(outcome, streams),
+    data: outcome.data?.['exit_code'] === undefined ? null : { ...toData(outcome, streams), changes },
     diagnostics: diagnosticsOf(local),
     ...(outcome.type === 'failed'
       ? { error: signal.aborted ? CANCELLED : callError(outcome) }
