@@ -9,7 +9,7 @@ import { many } from '../failure.ts'
 import type { Terminal } from '../terminal.ts'
 import { printDiff } from './diff.ts'
 
-/** Of a longer file no lines are shown, so that a large set costs no more than what is read of it. */
+/** A longer file is not read for its lines, so that a large set costs no more than what is shown of it. */
 const MAX_SHOWN_BYTES = 256 * 1024
 const LISTED = 5
 
