@@ -41,10 +41,7 @@ const ROWS: Rows = {
   },
   'skills list': {
     summary: 'the skills that an agent would see; with --all also the others, with reasons',
-    options: {
-      ...WHERE,
-      all: flag('also those that are held, shadowed or invalid', { short: 'a' }),
-    },
+    options: { ...WHERE, all: flag('also those that are held, shadowed or invalid', { short: 'a' }) },
     examples: ['nexus skills list', 'nexus skills list --all', "nexus skills list --json | jq '.data.skills[].name'"],
     load: async () => (await import('./commands/skills/list.ts')).listSkills,
   },
@@ -52,10 +49,7 @@ const ROWS: Rows = {
     summary: 'one skill: its description, needs and findings',
     usage: '<name>',
     names: 'skills',
-    options: {
-      ...WHERE,
-      content: flag('print the instructions as the model would get them'),
-    },
+    options: { ...WHERE, content: flag('print the instructions as the model would get them') },
     examples: ['nexus skills show csv-report', 'nexus skills show bundled/csv-report --content'],
     load: async () => (await import('./commands/skills/show.ts')).showSkill,
   },
@@ -71,10 +65,7 @@ const ROWS: Rows = {
     summary: 'why a skill is, or is not, offered to the model, and how to fix it',
     usage: '<name>',
     names: 'skills',
-    options: {
-      ...WHERE,
-      session: option('ID', 'compare with the prompt of this session', { names: 'sessions' }),
-    },
+    options: { ...WHERE, session: option('ID', 'compare with the prompt of this session', { names: 'sessions' }) },
     examples: [
       'nexus skills why github',
       'nexus skills why workspace/github',
