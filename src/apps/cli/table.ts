@@ -1,4 +1,4 @@
-import { CHOICES, type Command, type Rows } from './command.ts'
+import { CHOICES, type Command, commandIn, type Rows } from './command.ts'
 import { ANSWERS, flag, JSON_OPTION, MODEL, option, SANDBOX, WHERE } from './options.ts'
 import { SESSION_COMMANDS } from './session-commands.ts'
 import { SETTINGS_COMMANDS } from './settings-commands.ts'
@@ -181,8 +181,7 @@ export const COMMANDS: readonly Command[] = Object.entries(ROWS).map(([name, row
 }))
 
 export function findCommand(argv: readonly string[]): Command | undefined {
-  const two = argv.slice(0, 2).join(' ')
-  return COMMANDS.find(({ name }) => name === two) ?? COMMANDS.find(({ name }) => name === argv[0])
+  return commandIn(COMMANDS, argv)
 }
 
 /** True for a word such as `skills`, which commands begin with. */

@@ -2,7 +2,15 @@ import { loadConfig } from '../../../config/index.ts'
 import { commandFix, nearest, toSafeLine } from '../../../kernel/index.ts'
 import { inspectSkills } from '../../../local/index.ts'
 import { everyCopy } from '../../../skills/catalog/index.ts'
-import { type Answer, CHOICES, type Command, type Invocation, type Names, type OptionSpec } from '../command.ts'
+import {
+  type Answer,
+  CHOICES,
+  type Command,
+  commandIn,
+  type Invocation,
+  type Names,
+  type OptionSpec,
+} from '../command.ts'
 import { errorOf } from '../failure.ts'
 import { openStored } from '../stored.ts'
 
@@ -98,9 +106,7 @@ async function offersFor(
   const words = splitValues(given)
   const before = words.slice(0, -1)
   const current = words.at(-1) ?? ''
-  const [first, second] = before
-  const named = (wanted: string) => commands.find(({ name }) => name === wanted)
-  const command = named(`${first} ${second}`) ?? named(first ?? '')
+  const command = commandIn(commands, before)
   const next = [...nextWords(before, commands), { word: '--help', help: 'help with examples' }]
   if (command === undefined) return { paths: 'none', offers: [...next, { word: '--version', help: 'the version' }] }
   const { options = {}, choices } = command
