@@ -187,6 +187,7 @@ test('only host/ and sandbox/ start processes, and the command the Node that it 
   assert.deepEqual([...new Set(starters)].toSorted(), [
     'src/apps/cli/bin.cts',
     'src/machine/host/run-program.ts',
+    'src/machine/sandbox/layers/view.ts',
     'src/machine/sandbox/local/connection.ts',
     'src/machine/sandbox/none.ts',
     'src/machine/sandbox/runner/command.ts',

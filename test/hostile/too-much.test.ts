@@ -14,7 +14,7 @@ test('what would be too much for the next command is not taken back, and what wa
   const workspace = join(root, 'work')
   mkdirSync(workspace)
   writeFileSync(join(workspace, 'own'), 'x'.repeat(40))
-  const sandbox = await createSandbox(localOptions({ mirror: { maxBytes: 100, maxFiles: 3 } }))
+  const sandbox = await createSandbox(localOptions({ workspaceMode: 'mirror', mirror: { maxBytes: 100, maxFiles: 3 } }))
   t.after(async () => {
     await sandbox.close()
     rmSync(root, { recursive: true, force: true })

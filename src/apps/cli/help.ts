@@ -16,7 +16,10 @@ export function overview(terminal: Screen): string {
     `${paint('bold', 'Usage:')} nexus <command> [options]`,
     '',
     paint('bold', 'Commands:'),
-    summaries(COMMANDS, terminal),
+    table(
+      COMMANDS.map((command) => [command.name, command.summary]),
+      terminal,
+    ),
     '',
     paint('bold', 'Everywhere:'),
     table(
@@ -54,12 +57,14 @@ export function commandHelp(command: Command, terminal: Screen): string {
 export function groupHelp(group: string, terminal: Screen): string {
   const { paint } = terminal
   const members = COMMANDS.filter((command) => command.name.startsWith(`${group} `))
-  return `${paint('bold', 'Usage:')} nexus ${group} <command>\n\n${summaries(members, terminal)}`
-}
-
-function summaries(commands: readonly Command[], terminal: Screen): string {
-  const rows = commands.map(({ name, summary }) => [name, summary])
-  return table(rows, terminal)
+  return [
+    `${paint('bold', 'Usage:')} nexus ${group} <command>`,
+    '',
+    table(
+      members.map((command) => [command.name, command.summary]),
+      terminal,
+    ),
+  ].join('\n')
 }
 
 /** Options end where `--` begins. */

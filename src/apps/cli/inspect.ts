@@ -15,6 +15,7 @@ export async function withInspection(
   const { terminal } = invocation
   const asked = { ...places(invocation), tolerateConfigErrors: true }
   const inspection = await withProgress(terminal, 'looking for skills', () => inspectSkills(asked))
-  printDiagnostics(findings(inspection.diagnostics, inspection.catalog()), terminal)
+  const { diagnostics, found } = inspection
+  printDiagnostics(findings(diagnostics, found, inspection.catalog()), terminal)
   return use(inspection, inspection.catalog(agentFlag(invocation)))
 }

@@ -2,7 +2,16 @@
 export { type Change, createGate, type Judgement, type Surroundings, type Verdict } from './gate.ts'
 export { protectedBy } from './globs.ts'
 export { isPlainTodo, isRepository } from './git-paths.ts'
-export { type ChangeSet, HELD, heldFiles, type Records, recordsOf, type SetEntry, type Side } from './records.ts'
+export {
+  type ChangeSet,
+  HELD,
+  type HeldPath,
+  heldPaths,
+  type Records,
+  recordsOf,
+  type SetEntry,
+  type Side,
+} from './records.ts'
 export { type Maker, NO_SET, type SetLimits, type Taken, takeChanges, TOO_MUCH } from './take.ts'
 export { putSide, staysInside } from './sides.ts'
 export { recordWrite, type SetsAt } from './write.ts'

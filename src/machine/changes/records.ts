@@ -176,14 +176,20 @@ function namesIn(directory: string): string[] {
   }
 }
 
-/** Files that are held, the newest of each path, with the set that holds them. */
-export function heldFiles(records: Records): ReadonlyMap<string, { readonly set: string; readonly side: Side }> {
-  const held = new Map<string, { set: string; side: Side }>()
+/** One path that is held: the set, and what the command left there; undefined when it removed it. */
+export interface HeldPath {
+  readonly set: string
+  readonly side: Side | undefined
+}
+
+/** Paths that are held, the newest of each. */
+export function heldPaths(records: Records): ReadonlyMap<string, HeldPath> {
+  const held = new Map<string, HeldPath>()
   for (const { id } of records.open())
     for (const { path, verdict, after, git } of records.entries(id)) {
       held.delete(path)
       // A later command sees the repository of the workspace.
-      if (verdict === 'held' && after !== undefined && git === undefined) held.set(path, { set: id, side: after })
+      if (verdict === 'held' && git === undefined) held.set(path, { set: id, side: after })
     }
   return held
 }

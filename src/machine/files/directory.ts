@@ -156,9 +156,9 @@ export class Directory {
     this.#change(name, (at) => directory.#change(to, (target) => renameSync(at, target)))
   }
 
-  /** Gives a file a second name in the directory. Throws EEXIST: unlike `rename` it never replaces. */
-  link(name: string, to: string): void {
-    this.#change(name, (at) => this.#change(to, (target) => linkSync(at, target)))
+  /** Gives a file a second name, in the directory or in another. Throws EEXIST: unlike `rename` it never replaces. */
+  link(name: string, to: string, directory: Directory = this): void {
+    this.#change(name, (at) => directory.#change(to, (target) => linkSync(at, target)))
   }
 
   /** Sets the mode of a directory or file in it, also of one without access rights. */

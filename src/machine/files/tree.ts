@@ -87,6 +87,18 @@ export class Tree {
     }
   }
 
+  /** Inode and time of the last change of what lies at `path`: of a directory also of its names. Undefined as for `entry`. */
+  changeOf(path: string): { readonly inode: bigint; readonly atNs: bigint } | undefined {
+    try {
+      const { directory, name } = this.#around(path)
+      const found = directory.lookExactly(name)
+      return found && { inode: found.ino, atNs: found.ctimeNs }
+    } catch (error) {
+      if (isAbsence(error)) return undefined
+      throw error
+    }
+  }
+
   ownerOf(path: string): Owner {
     return ownerOf(this.#at(path))
   }
@@ -144,6 +156,19 @@ export class Tree {
     } finally {
       closeSync(from.fd)
     }
+  }
+
+  /** Moves what lies at `path` of another tree of the same file system, in one step. What is at `to` is replaced, but no directory. */
+  moveFrom(source: Tree, path: string, to: string): void {
+    const { directory, name } = source.#around(path)
+    const target = this.#around(to)
+    directory.rename(name, target.name, target.directory)
+  }
+
+  /** Gives a name of the root, not a directory, a second path. Throws EEXIST. */
+  link(name: string, to: string): void {
+    const target = this.#around(to)
+    this.#root.link(name, target.name, target.directory)
   }
 
   makeDirectory(path: string, options: { readonly mode: number; readonly owner?: Owner | undefined }): void {

@@ -29,10 +29,20 @@ export const NONE_WARNING =
 /** Which sandbox, for which project, with which settings. */
 export type SandboxOptions = LocalOptions | NoneOptions
 
-/** Where commands work: in a copy of the workspace, in the workspace itself, or there with all rights of the user. */
-export function workspaceModeOf(options: SandboxOptions): 'mirror' | 'direct' | 'unconfined' {
-  if (options.kind === 'none') return 'unconfined'
-  return withDefaults(options).mirrored ? 'mirror' : 'direct'
+/** Where commands work: over the workspace, in a copy of it, in the workspace itself, or there with all rights of the user. */
+export interface WorkspaceMode {
+  readonly mode: 'layers' | 'mirror' | 'direct' | 'unconfined'
+  /** Only a mirror has it; completes "in a copy, because …". */
+  readonly why?: string
+}
+
+/** Tries an overlay, where one may be used. `workspace` is a real path. */
+export async function workspaceModeOf(workspace: string, options: SandboxOptions): Promise<WorkspaceMode> {
+  if (options.kind === 'none') return { mode: 'unconfined' }
+  const settings = withDefaults(options)
+  if (!settings.mirrored) return { mode: 'direct' }
+  const why = await (await import('./local/layers.ts')).refusalFor(settings, workspace)
+  return why === undefined ? { mode: 'layers' } : { mode: 'mirror', why }
 }
 
 /** Makes a sandbox. Throws INVALID_ARGUMENT for options that cannot be used; whether commands can be confined shows at the first one. */

@@ -167,6 +167,19 @@ export const NOT_KEPT = {
   all: (why: string) => `Nexus kept no change of the command: ${why}. Run: nexus doctor`,
 } as const
 
+/** Why a workspace is copied for commands instead of being layered; each completes "commands work in a copy, because …". */
+export const LAYERS = {
+  root: () => 'root commands run as another user, who could not change your files in a layer',
+  chosen: () => 'execution.workspace.mode is mirror',
+  noUnshare: () => 'unshare of util-linux is not installed',
+  remote: () => 'the workspace is on a file system of another machine',
+  refused: (said: string) => `the kernel allows no overlay here (${said || 'unshare failed'})`,
+  tooMuch: (changes: number) =>
+    `Nexus kept no change of the command: it changed more than ${changes} files. Write less at once.`,
+  crossDevice: () =>
+    'A directory of the workspace cannot be renamed in one step here. Use mv, which copies it, or cp -r and rm -r.',
+} as const
+
 /** Faults that end a sandbox, or a command in it. */
 export const FAILURES = {
   closed: () => row('SANDBOX_FAILED', 'The sandbox is closed.', 'Open a new one.'),

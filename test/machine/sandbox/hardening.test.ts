@@ -52,6 +52,8 @@ const OPTIONS: readonly Row[] = [
   { option: ['--unshare-net'], ...ownNamespace('net') },
   { option: ['--unshare-pid'], ...ownNamespace('pid') },
   { option: ['--unshare-user'], ...ownNamespace('user') },
+  { option: ['--uid'], command: 'id -u | grep -vcx 0', says: /^1\n$/ },
+  { option: ['--gid'], command: 'id -g | grep -vcx 0', says: /^1\n$/ },
   { option: ['--unshare-ipc'], ...ownNamespace('ipc') },
   { option: ['--unshare-uts'], ...ownNamespace('uts') },
   { option: ['--unshare-cgroup-try'], ...ownNamespace('cgroup') },

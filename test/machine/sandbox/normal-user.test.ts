@@ -10,7 +10,7 @@ import { whySkipped } from './required.ts'
 
 /** Tests of commands that run as ourselves in the workspace itself, which root never does. */
 const FILES = [
-  ...['direct-workspace', 'direct-workspace-limits', 'recover', 'open-paths', 'change-sets'].map(
+  ...['direct-workspace', 'direct-workspace-limits', 'recover', 'open-paths', 'change-sets', 'layers'].map(
     (name) => `machine/sandbox/${name}`,
   ),
   ...['places', 'ways', 'encodings', 'files', 'git-data'].map((name) => `hostile/${name}`),

@@ -72,6 +72,7 @@ test("what the library's own profile forbids, ours forbids too", { skip }, async
   const run = { workspace: { source: workspace, path: workspace }, view: undefined, readOnly: [] }
   const policy = {
     bwrap: 'bwrap',
+    unshare: undefined,
     helper: '/stage/apply-seccomp',
     readable: READABLE,
     liveDirectory: root,

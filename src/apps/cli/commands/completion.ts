@@ -2,15 +2,7 @@ import { loadConfig } from '../../../config/index.ts'
 import { commandFix, nearest, toSafeLine } from '../../../kernel/index.ts'
 import { inspectSkills } from '../../../local/index.ts'
 import { everyCopy } from '../../../skills/catalog/index.ts'
-import {
-  type Answer,
-  CHOICES,
-  type Command,
-  commandIn,
-  type Invocation,
-  type Names,
-  type OptionSpec,
-} from '../command.ts'
+import { type Answer, CHOICES, type Command, type Invocation, type Names, type OptionSpec } from '../command.ts'
 import { errorOf } from '../failure.ts'
 import { openStored } from '../stored.ts'
 
@@ -78,11 +70,9 @@ export async function completion(invocation: Invocation, commands: readonly Comm
   }
   if (rest.length === 0) return { data: { shell, script: SCRIPTS[shell] }, show: () => terminal.write(SCRIPTS[shell]) }
   const { paths, offers } = await offersFor(rest, invocation, commands)
-  // fish replaces the whole of `--style=`.
-  const [prefix = ''] = /^--[\w-]+=/.exec(rest.at(-1) ?? '') ?? []
   const lines = offers.map(({ word, help }) => {
     if (shell === 'bash') return word
-    return shell === 'fish' ? `${prefix}${word}\t${help}` : `${word.replaceAll(':', '\\:')}:${help}`
+    return shell === 'fish' ? `${fishPrefix(rest)}${word}\t${help}` : `${word.replaceAll(':', '\\:')}:${help}`
   })
   return { data: { paths, offers }, show: () => [paths, ...lines].forEach((line) => terminal.line(line)) }
 }
@@ -98,6 +88,11 @@ interface Offers {
   readonly offers: readonly Offer[]
 }
 
+/** fish replaces the whole of `--style=`. */
+function fishPrefix(words: readonly string[]): string {
+  return /^--[\w-]+=/.exec(words.at(-1) ?? '')?.[0] ?? ''
+}
+
 async function offersFor(
   given: readonly string[],
   invocation: Invocation,
@@ -106,7 +101,9 @@ async function offersFor(
   const words = splitValues(given)
   const before = words.slice(0, -1)
   const current = words.at(-1) ?? ''
-  const command = commandIn(commands, before)
+  const command =
+    commands.find(({ name }) => name === before.slice(0, 2).join(' ')) ??
+    commands.find(({ name }) => name === before[0])
   const next = [...nextWords(before, commands), { word: '--help', help: 'help with examples' }]
   if (command === undefined) return { paths: 'none', offers: [...next, { word: '--version', help: 'the version' }] }
   const { options = {}, choices } = command
@@ -165,7 +162,7 @@ const FINDERS: Readonly<Record<Names, (invocation: Invocation) => Promise<readon
     return (await loadConfig({ cwd, environment })).config.agents.map(({ id }) => id)
   },
   async codes() {
-    return [...(await import('./explain.ts')).meanings().keys()]
+    return (await import('./explain.ts')).allCodes()
   },
   async sessions(invocation) {
     await using opened = await openStored(invocation)

@@ -94,6 +94,7 @@ async function checkConfiguration(loaded: LoadedConfig, invocation: Invocation):
 }
 
 const WORKSPACE_MODES = {
+  layers: 'commands run over it, without a copy',
   mirror: 'commands run in a copy of it',
   direct: 'commands run in it, without a copy',
   unconfined: 'commands run in it as you, outside the sandbox',
@@ -106,8 +107,8 @@ async function checkDirectory(loaded: LoadedConfig, { terminal }: Invocation): P
   try {
     const options = sandboxOptions(loaded)
     await checkWorkspace(directory, options)
-    const mode = WORKSPACE_MODES[workspaceModeOf(options)]
-    return { found: `${found}: ${mode}` }
+    const { mode, why } = await workspaceModeOf(directory, options)
+    return { found: `${found}: ${WORKSPACE_MODES[mode]}${why === undefined ? '' : `, because ${why}`}` }
   } catch (error) {
     const { message } = toDiagnostic(error, { path: directory, severity: 'error' })
     const fix = 'Work in the directory of one project, for example: mkdir -p ~/my-project && cd ~/my-project'

@@ -10,15 +10,17 @@ export interface LineBuffer {
   flush(): void
 }
 
-/** `show` gets one or more whole lines at a time, with their line breaks. */
+/** `show` gets one or more whole lines at a time, without the last line break. */
 export function createLineBuffer(show: (lines: string) => void): LineBuffer {
   let kept = ''
   return {
     add(chunk) {
       kept += chunk
-      const end = kept.lastIndexOf('\n') + 1
-      if (end > 0) show(kept.slice(0, end))
-      kept = kept.slice(end)
+      const end = kept.lastIndexOf('\n')
+      if (end !== -1) {
+        show(kept.slice(0, end))
+        kept = kept.slice(end + 1)
+      }
       if (kept.length <= MOST_KEPT_CHARS) return
       show(kept)
       kept = ''

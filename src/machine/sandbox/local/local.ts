@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Diagnostic, isNexusError, type Skill, type TargetFacts, toSafeLine } from '../../../kernel/index.ts'
-import { FAILURES, NOT_KEPT, REQUESTS, sandboxError } from '../messages.ts'
+import { FAILURES, LAYERS, NOT_KEPT, REQUESTS, sandboxError } from '../messages.ts'
 import { dependencyName } from '../mirror/dependencies.ts'
 import { CommandOutput } from '../output.ts'
 import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from '../request.ts'
@@ -16,9 +16,10 @@ import { type LocalOptions, type LocalSettings, withDefaults } from './options.t
 import { recoverDead } from './recover.ts'
 import { ensureStage, type Stage } from './stage.ts'
 import { createLive, listLive, lockFile, openState, type ProjectState, revisionsOf } from './state.ts'
-import { findBwrap } from './unavailable.ts'
+import { findBwrap, findProgram } from './unavailable.ts'
 import type { Left } from './left.ts'
-import { checkWorkspace, type Entered, enterDirectly, Mirrors, shorten } from './workspace.ts'
+import type { Entered } from './entered.ts'
+import { checkWorkspace, enterDirectly, Workspaces, shorten } from './workspace.ts'
 import { guardedIn } from '../guard/journal.ts'
 import { placesIn } from '../guard/protected.ts'
 
@@ -29,7 +30,7 @@ const LEAST_BACK_MS = 5_000
 interface Running {
   readonly stage: Stage
   readonly connection: Connection
-  readonly mirrors: Mirrors
+  readonly workspaces: Workspaces
 }
 
 /** Makes a local sandbox. Nothing is started, copied or made before the first command or skill; what dead ones left is put right. */
@@ -64,6 +65,11 @@ function refusedWrites(bound: readonly string[], said: string): string[] {
   const lines = said.split('\n').filter((line) => /read-only file system|\bEROFS\b/i.test(line))
   const names = bound.filter((path) => lines.some((line) => line.includes(dependencyName(path)))).map(dependencyName)
   return [...new Set(names)].map(NOT_KEPT.dependency)
+}
+
+/** A layer does not rename directories of the workspace; the system says that it would be another device. */
+function refusedMoves(said: string): string[] {
+  return /cross-device link|\bEXDEV\b/i.test(said) ? [LAYERS.crossDevice()] : []
 }
 
 class LocalSandbox implements Sandbox {
@@ -146,6 +152,7 @@ class LocalSandbox implements Sandbox {
         {
           workspace: entered.mount,
           view: entered.view,
+          layer: entered.layer,
           readOnly: entered.readOnly,
           guard: entered.guard,
           startIn: join(checked.workspace, checked.cwd),
@@ -166,7 +173,8 @@ class LocalSandbox implements Sandbox {
       if (!running.connection.isOpen) await this.#recover(running)
     }
     const finished = output.finish(end)
-    const refused = refusedWrites(entered.bound ?? [], finished.stderr + finished.stdout)
+    const said = finished.stderr + finished.stdout
+    const refused = entered.layer === undefined ? refusedWrites(entered.bound ?? [], said) : refusedMoves(said)
     return {
       end: end.end,
       exitCode: end.exitCode,
@@ -187,7 +195,7 @@ class LocalSandbox implements Sandbox {
   #enter(running: Running, { workspace, paths, maker }: CheckedRequest, signal: AbortSignal): Promise<Entered> {
     if (paths && !this.#settings.mirrored) throw sandboxError(REQUESTS.pathsDirect())
     return this.#settings.mirrored
-      ? running.mirrors.enter(workspace, { paths, signal, maker })
+      ? running.workspaces.enter(workspace, { paths, signal, maker })
       : enterDirectly(workspace, {
           places: placesIn(workspace, this.#settings),
           signal,
@@ -217,12 +225,13 @@ class LocalSandbox implements Sandbox {
     const liveDirectory = createLive(state)
     const connection = await Connection.open(stage, state, {
       bwrap,
+      unshare: findProgram('unshare', settings.programDirectories),
       helper: stage.helper,
       readable: [...READABLE.filter((path) => existsSync(path)), stage.directory, state.revisions],
       liveDirectory,
       limits: settings.limits,
     })
-    return { stage, connection, mirrors: new Mirrors({ settings, state, liveDirectory }) }
+    return { stage, connection, workspaces: new Workspaces({ settings, state, liveDirectory }) }
   }
 
   #note(diagnostics: readonly Diagnostic[]): void {

@@ -21,7 +21,7 @@ export interface LocalOptions {
   readonly mirror?: Partial<MirrorLimits>
   /** How long change sets are kept, and how much one may hold; default 14 days and 64 MiB. */
   readonly changes?: Partial<SetLimits>
-  /** Default a mirror. `direct`: the workspace itself, for a normal user whose workspace is too large to mirror; root always has a mirror. */
+  /** Default layers over the workspace, and a mirror for root and where the kernel has no overlay. `direct`: the workspace itself, for a normal user whose workspace is too large to mirror; root always has a mirror. */
   readonly workspaceMode?: 'auto' | 'mirror' | 'direct'
   /** Absolute paths that commands do not change where they are in a workspace, with all below them. */
   readonly protectedPaths?: readonly string[]
@@ -46,6 +46,8 @@ export interface LocalSettings {
   readonly mirror: MirrorLimits
   readonly changes: SetLimits
   readonly mirrored: boolean
+  /** Layers are tried first. */
+  readonly layered: boolean
   readonly protectedPaths: readonly string[]
   readonly protectedGlobs: readonly string[]
   readonly writableNames: readonly string[]
@@ -83,6 +85,7 @@ export function withDefaults(options: LocalOptions): LocalSettings {
     mirror: { maxFiles: 20_000, maxBytes: GIB, ...given(options.mirror ?? {}) },
     changes: { keepDays: 14, maxBytes: 64 * 1024 * 1024, ...given(options.changes ?? {}) },
     mirrored: isRoot || options.workspaceMode !== 'direct',
+    layered: !isRoot && (options.workspaceMode ?? 'auto') === 'auto',
   }
   checkSettings(settings)
   return settings

@@ -8,7 +8,7 @@ import { hasJournals, type Recovered, replayJournals } from '../guard/journal.ts
 import { processesWith } from '../runner/process-tree.ts'
 import { removeTree, tryRemoveTree } from '../runner/temp.ts'
 import type { LocalSettings } from './options.ts'
-import { listDead } from './state.ts'
+import { deadLayers, listDead } from './state.ts'
 
 /** The kernel ends a command with its runner; this long we wait to see it, and for a runner that still puts things right. */
 const WAIT_MS = 10_000
@@ -38,6 +38,13 @@ export async function recoverDead(settings: Pick<LocalSettings, 'stateDir' | 'pr
       // Another process that does the same was faster. Nothing here may stop a start.
       const code = errorCode(error) ?? errorMessage(error)
       if (code !== 'ENOENT') findings.push(leftover(directory, code))
+    }
+  }
+  for (const directory of deadLayers(settings)) {
+    try {
+      findings.push(...(await clear(directory, until - performance.now())))
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') findings.push(leftover(directory, errorCode(error) ?? errorMessage(error)))
     }
   }
   return findings

@@ -198,6 +198,24 @@ export function listDead({ stateDir, projectId }: Pick<LocalSettings, 'stateDir'
     .map((name) => join(live, name))
 }
 
+/** Layers whose workspace is gone, and what commands of dead owners left in the others. */
+export function deadLayers({ stateDir }: Pick<LocalSettings, 'stateDir'>): string[] {
+  const layers = join(stateDir, 'layers')
+  return namesIn(layers).flatMap((name) => {
+    const layer = join(layers, name)
+    const found = statSync(join(layer, 'workspace'), { bigint: true, throwIfNoEntry: false })
+    if (found === undefined || `${found.dev}-${found.ino}` !== name) return [layer]
+    return namesIn(layer)
+      .filter((each) => {
+        const owner = UPPER.exec(each)?.[1]
+        return owner !== undefined && isOwnerGone(owner)
+      })
+      .map((each) => join(layer, each))
+  })
+}
+
+const UPPER = /^up-(\d+-\d+-\d+)-/
+
 function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory)

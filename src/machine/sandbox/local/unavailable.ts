@@ -33,7 +33,7 @@ export function findBwrap({
   throw sandboxError(UNAVAILABLE.bwrap({ command: installCommand(PROGRAM.package, isRoot) }))
 }
 
-function findProgram(name: string, directories: readonly string[]): string | undefined {
+export function findProgram(name: string, directories: readonly string[]): string | undefined {
   return directories.map((directory) => join(directory, name)).find(isExecutable)
 }
 

@@ -11,11 +11,13 @@ import { withLock } from '../guard/lock.ts'
 import { placesIn, type ProtectedPlaces, Protection } from '../guard/protected.ts'
 import { CHANGED, NOT_KEPT, REQUESTS, sandboxError } from '../messages.ts'
 import { type Maker, recordsOf, recover } from '../../changes/index.ts'
+import type { Entered } from './entered.ts'
+import { Layers } from './layers.ts'
 import { type Left, leftBy } from './left.ts'
 import type { Pushed } from '../mirror/push.ts'
 import { contains } from '../request.ts'
 import type { OpenPaths } from '../open-paths.ts'
-import type { Mount, Seen } from '../runner/protocol.ts'
+import type { Seen } from '../runner/protocol.ts'
 import { tryRemoveTree } from '../runner/temp.ts'
 import { Mirror } from '../mirror/mirror.ts'
 import type { LocalSettings } from './options.ts'
@@ -34,21 +36,6 @@ const SYSTEM_PLACES = [
 ] // oxfmt-ignore
 
 const NONE: ProtectedPlaces = { paths: [], writable: [] }
-
-/** A workspace that a command can work in now. */
-export interface Entered {
-  readonly mount: Mount
-  /** The parts that the command sees; absent = all. */
-  readonly view?: readonly Seen[]
-  /** Dependency directories in it that are the workspace's own, read-only. */
-  readonly bound?: readonly string[]
-  /** Absolute paths that stay read-only. */
-  readonly readOnly: readonly string[]
-  /** Repairs that the runner makes after the command; absent where the command cannot reach the workspace itself. */
-  readonly guard?: Guarded
-  /** Takes the changes back, in at most `maxMs`; returns what the caller should know. Call it exactly once. */
-  leave(maxMs: number): Promise<Left>
-}
 
 function workspaceFault(workspace: string, stateDir: string): string | undefined {
   if (workspace === '/tmp' || SYSTEM_PLACES.some((place) => contains(place, workspace) || contains(workspace, place)))
@@ -171,12 +158,20 @@ async function linksBelow(
   return links
 }
 
-/** The mirrors of one sandbox: a few for each workspace, made when needed. */
-export class Mirrors {
+interface EnterOptions {
+  readonly paths?: OpenPaths | undefined
+  readonly signal?: AbortSignal
+  readonly maker: Maker
+}
+
+/** The workspaces of one sandbox: in layers, or with a few mirrors each, made when needed. */
+export class Workspaces {
   readonly #settings: LocalSettings
   readonly #state: ProjectState
   readonly #liveDirectory: string
   readonly #pools = new Map<string, Pool>()
+  readonly #layers: Layers
+  readonly #pruned = new Set<string>()
   /** Notes for the next command, of sets that a killed process left. */
   readonly #recovered: string[] = []
 
@@ -184,13 +179,20 @@ export class Mirrors {
     this.#settings = options.settings
     this.#state = options.state
     this.#liveDirectory = options.liveDirectory
+    this.#layers = new Layers(options.settings)
+  }
+
+  /** Makes the workspace ready for one command. */
+  async enter(workspace: string, how: EnterOptions): Promise<Entered> {
+    if (!this.#settings.layered || how.paths || (await this.#layers.refusal(workspace)) !== undefined)
+      return this.#enterMirror(workspace, how)
+    const { signal, maker } = how
+    const entered = await this.#layers.enter(workspace, { signal, maker, begin: () => this.#recover(workspace) })
+    return { ...entered, leave: async (maxMs) => this.#withRecovered(await entered.leave(maxMs)) }
   }
 
   /** Brings the workspace into a free mirror. */
-  async enter(
-    workspace: string,
-    { paths, signal, maker }: { paths?: OpenPaths | undefined; signal?: AbortSignal; maker: Maker },
-  ): Promise<Entered> {
+  async #enterMirror(workspace: string, { paths, signal, maker }: EnterOptions): Promise<Entered> {
     const pool = this.#poolOf(workspace)
     const mirror = await pool.take(() => this.#create(workspace))
     let opened: ReturnType<typeof viewOf> | undefined
@@ -221,10 +223,8 @@ export class Mirrors {
             pool.giveUp()
           }
           const left = leftBy(pushed)
-          return {
-            ...left,
-            notes: [...this.#recovered.splice(0), ...left.notes, ...(opened?.missing ?? []).map(NOT_KEPT.missing)],
-          }
+          const notes = [...left.notes, ...(opened?.missing ?? []).map(NOT_KEPT.missing)]
+          return this.#withRecovered({ ...left, notes })
         } catch (error) {
           giveUp(mirror)
           pool.giveUp()
@@ -234,10 +234,15 @@ export class Mirrors {
     }
   }
 
+  #withRecovered(left: Left): Left {
+    return { ...left, notes: [...this.#recovered.splice(0), ...left.notes] }
+  }
+
   /** Ends what a killed process began, and removes what expired. */
   async #recover(workspace: string): Promise<void> {
     const records = recordsOf(this.#settings.stateDir, workspace)
-    if (!this.#pools.has(workspace)) records.prune(Date.now())
+    if (!this.#pruned.has(workspace)) records.prune(Date.now())
+    this.#pruned.add(workspace)
     const host = new Tree(workspace)
     try {
       for (const { id } of await recover(records, host)) this.#recovered.push(CHANGED.recovered(id))

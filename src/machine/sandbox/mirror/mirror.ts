@@ -12,7 +12,7 @@ import {
 } from '../../files/index.ts'
 import {
   createGate,
-  heldFiles,
+  heldPaths,
   type Maker,
   protectedBy,
   putSide,
@@ -22,7 +22,7 @@ import {
 import { followPlaces, mayLead } from '../guard/followed.ts'
 import { directoriesAbove, type ProtectedPlaces } from '../guard/protected.ts'
 import { Dependencies } from './dependencies.ts'
-import { type Pair, Push, type Pushed } from './push.ts'
+import { type CarryOptions, GONE, type Pair, Push, type Pushed } from './push.ts'
 import { listTree, type MirrorLimits, removeWhole } from './scan.ts'
 
 /** The workspace and limits of a mirror. */
@@ -82,8 +82,9 @@ export class Mirror {
       const leavesOut = (path: string): boolean => !isComplete && dependencies.take(path)
       const { entries, leftovers } = await listTree(host, { limits, pace, leavesOut })
       for (const path of leftovers) await host.removeAll(path)
-      this.#named = [...this.#namedBy(entries), ...closed]
-      const held = heldFiles(this.#options.records)
+      const leading = [...entries].filter(([path, { kind }]) => mayLead(path, kind)).map(([path]) => path)
+      this.#named = [...namedBy(leading, { workspace, places, has: (path) => entries.has(path) }), ...closed]
+      const held = heldPaths(this.#options.records)
       await this.#unlay(mirror, held)
       await this.#dropStale({ mirror, pace }, entries)
       const pairs = new Map<string, Pair>()
@@ -122,12 +123,7 @@ export class Mirror {
         limits: changes,
         workspace,
         maker,
-        rules: {
-          never: new Set(places.paths),
-          named: new Set(this.#named),
-          opened: namesIn(places),
-          isProtected: protectedBy(places.globs ?? []),
-        },
+        rules: rulesOf(places, this.#named),
       })
       this.#isUsable = push.isWhole
       return pushed
@@ -138,7 +134,7 @@ export class Mirror {
   }
 
   /** Takes out of the copy what is no longer held: the workspace's own comes instead. */
-  async #unlay(mirror: Tree, held: ReturnType<typeof heldFiles>): Promise<void> {
+  async #unlay(mirror: Tree, held: ReturnType<typeof heldPaths>): Promise<void> {
     for (const path of [...this.#laid.keys()].filter((each) => !held.has(each))) {
       await removeWhole(mirror, path)
       this.#pairs.delete(path)
@@ -147,14 +143,15 @@ export class Mirror {
   }
 
   /** Brings what is held into the copy, so that later commands see it. */
-  async #lay(mirror: Tree, held: ReturnType<typeof heldFiles>): Promise<void> {
+  async #lay(mirror: Tree, held: ReturnType<typeof heldPaths>): Promise<void> {
     const { records, owner } = this.#options
     for (const [path, { set, side }] of held) {
       if (this.#laid.has(path)) continue
-      const bytes = records.bytes(set, side)
-      if (bytes !== undefined && this.#canLay(mirror, path))
+      const bytes = side && records.bytes(set, side)
+      if (bytes !== undefined && side && this.#canLay(mirror, path))
         await putSide(mirror, path, { side: { ...side, mode: side.mode | 0o600 }, bytes, owner })
-      const stamp = mirror.entry(path)?.stamp
+      else if (side === undefined) await putSide(mirror, path, { side, bytes: undefined })
+      const stamp = side ? mirror.entry(path)?.stamp : GONE
       if (stamp !== undefined) this.#laid.set(path, stamp)
     }
   }
@@ -163,20 +160,6 @@ export class Mirror {
   #canLay(mirror: Tree, path: string): boolean {
     const isOpen = (at: string): boolean => (mirror.entry(at)?.kind ?? 'directory') === 'directory'
     return mirror.entry(path)?.kind !== 'directory' && directoriesAbove(path).every(isOpen)
-  }
-
-  /** Where links and git configurations lead that no command may change. */
-  #namedBy(entries: ReadonlyMap<string, Entry>): string[] {
-    const { places, workspace } = this.#options
-    const has = (path: string): boolean => entries.has(path)
-    const rules = { never: new Set(places.paths), named: new Set<string>(), opened: namesIn(places) }
-    const judge = createGate({ ...rules, before: has, after: has })
-    const isHeld = (path: string): boolean => {
-      const { verdict } = judge({ path, type: 'changed', kind: 'file' })
-      return verdict === 'held' || verdict === 'never'
-    }
-    const leading = [...entries].filter(([path, { kind }]) => mayLead(path, kind) && isHeld(path)).map(([path]) => path)
-    return followPlaces(workspace, leading)
   }
 
   /** Removes from the copy what the workspace no longer holds, or holds as something else. */
@@ -208,6 +191,24 @@ export class Mirror {
   }
 }
 
-function namesIn({ writable }: ProtectedPlaces): ReadonlySet<string> {
-  return new Set(writable.map((name) => name.toLowerCase()))
+/** Where links and git configurations lead that no command may change. */
+export function namedBy(
+  leading: readonly string[],
+  { workspace, places, has }: Pick<MirrorOptions, 'workspace' | 'places'> & { readonly has: (path: string) => boolean },
+): string[] {
+  const judge = createGate({ ...rulesOf(places, []), before: has, after: has })
+  const isHeld = (path: string): boolean => {
+    const { verdict } = judge({ path, type: 'changed', kind: 'file' })
+    return verdict === 'held' || verdict === 'never'
+  }
+  return followPlaces(workspace, leading.filter(isHeld))
+}
+
+/** The rules of the gate for a workspace. */
+export function rulesOf(
+  { paths, writable, globs = [] }: ProtectedPlaces,
+  named: readonly string[],
+): CarryOptions['rules'] {
+  const opened = new Set(writable.map((name) => name.toLowerCase()))
+  return { never: new Set(paths), named: new Set(named), opened, isProtected: protectedBy(globs) }
 }

@@ -93,7 +93,7 @@ export class Push {
       this.#isWhole = false
       return undefined
     }
-    for (const path of after.others) await this.#refuse(path, NOT_KEPT.special(path))
+    for (const path of [...after.others, ...after.gone]) await this.#refuse(path, NOT_KEPT.special(path))
     for (const path of after.deep) await this.#refuse(path, NOT_KEPT.tooDeep(path))
     return after
   }
@@ -127,9 +127,7 @@ export class Push {
       if (isSame(before, entry) || [laid.get(path), beside.get(path)].includes(entry.stamp)) return
       const { kind } = entry
       if (kind === 'other') return
-      const type = before === undefined ? 'added' : 'changed'
-      const leavesWorkspace = kind === 'link' && !staysInside(path, entry.target ?? '')
-      changes.push({ path, type, kind, leavesWorkspace })
+      changes.push(changeAt(path, { kind, target: entry.target, isNew: before === undefined }))
     })
     for (const [path, { mirror }] of pairs)
       if (!entries.has(path) && mirror.kind !== 'other' && ![laid.get(path), beside.get(path)].includes(GONE))
@@ -192,8 +190,25 @@ export class Push {
   }
 }
 
+/** A path as a command left it, for the gate. */
+export function changeAt(
+  path: string,
+  {
+    kind,
+    target = '',
+    isNew,
+  }: { readonly kind: Change['kind']; readonly target?: string | undefined; readonly isNew: boolean },
+): Change {
+  return {
+    path,
+    type: isNew ? 'added' : 'changed',
+    kind,
+    leavesWorkspace: kind === 'link' && !staysInside(path, target),
+  }
+}
+
 /** Stamp of a held removal. */
-const GONE = 'gone'
+export const GONE = 'gone'
 
 function isSame(before: Entry | undefined, now: Entry): boolean {
   return before !== undefined && before.kind === now.kind && (now.kind === 'directory' || before.stamp === now.stamp)

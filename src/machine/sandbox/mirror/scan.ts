@@ -1,5 +1,14 @@
 /** scan: lists a tree in slices, so that a large workspace does not hold up the event loop. */
-import { createPace, type Entry, entryIn, type Met, type Pace, partState, type Tree } from '../../files/index.ts'
+import {
+  createPace,
+  type Directory,
+  type Entry,
+  entryIn,
+  type Met,
+  type Pace,
+  partState,
+  type Tree,
+} from '../../files/index.ts'
 import type { NexusError } from '../../../kernel/index.ts'
 import { MAX_PATH } from '../guard/find-protected.ts'
 import { REQUESTS, sandboxError } from '../messages.ts'
@@ -20,6 +29,8 @@ export interface Listing {
   readonly entries: ReadonlyMap<string, Entry>
   /** Devices, pipes and sockets, which are not mirrored. */
   readonly others: readonly string[]
+  /** Devices with the number 0: in the upper directory of an overlay each is a removal. */
+  readonly gone: readonly string[]
   /** Entries with a path that no program can open, which are not mirrored. */
   readonly deep: readonly string[]
   /** Half-written files of processes of ours that were killed. */
@@ -43,7 +54,7 @@ export interface ListOptions {
 /** Lists everything. Throws LIMIT_EXCEEDED when there is more than the limits allow, and what the pace throws. */
 export async function listTree(tree: Tree, options: ListOptions): Promise<Listing> {
   const { limits = NO_LIMITS, maxEntries = Infinity, pace = createPace(), opens = false, leavesOut } = options
-  const listing: OpenListing = { entries: new Map(), others: [], deep: [], leftovers: [] }
+  const listing: OpenListing = { entries: new Map(), others: [], gone: [], deep: [], leftovers: [] }
   let bytes = 0
   const stoppedBy = await tree.walk({
     pace,
@@ -67,6 +78,7 @@ export async function listTree(tree: Tree, options: ListOptions): Promise<Listin
 interface OpenListing {
   readonly entries: Map<string, Entry>
   readonly others: string[]
+  readonly gone: string[]
   readonly deep: string[]
   readonly leftovers: string[]
 }
@@ -78,9 +90,14 @@ function take({ path, name, directory }: Met, listing: OpenListing, opens: boole
   const entry = part === 'no' ? entryIn(directory, name) : undefined
   if (entry === undefined) return undefined
   if (path.length > MAX_PATH) listing.deep.push(path)
-  else if (entry.kind === 'other') listing.others.push(path)
+  else if (entry.kind === 'other') listing[isGone(directory, name) ? 'gone' : 'others'].push(path)
   else return keep(path, opens ? opened({ name, directory }, entry) : entry, listing)
   return undefined
+}
+
+function isGone(directory: Directory, name: string): boolean {
+  const found = directory.look(name)
+  return found?.isCharacterDevice() === true && found.rdev === 0
 }
 
 function keep(path: string, entry: Entry, { entries }: OpenListing): Entry {

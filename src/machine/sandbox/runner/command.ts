@@ -36,10 +36,10 @@ export interface StartOptions {
   readonly pipes: OutputPipes
 }
 
-/** Starts `bwrap` with `args`. */
-export function startCommand(bwrap: string, args: readonly string[], { run, send, pipes }: StartOptions): Running {
+/** Starts bubblewrap, or what becomes it: a path with its arguments. */
+export function startCommand(program: readonly string[], { run, send, pipes }: StartOptions): Running {
   const startedAt = performance.now()
-  const child = startBwrap(bwrap, args, { run, pipes })
+  const child = startBwrap(program, { run, pipes })
   let end: EndMessage['end'] | undefined
   let began = false
   let graceTimer: NodeJS.Timeout | undefined
@@ -102,12 +102,12 @@ export function startCommand(bwrap: string, args: readonly string[], { run, send
 }
 
 function startBwrap(
-  bwrap: string,
-  args: readonly string[],
+  [file = '', ...args]: readonly string[],
   { run, pipes }: Pick<StartOptions, 'run' | 'pipes'>,
 ): ChildProcess {
   try {
-    return spawn(bwrap, args, {
+    return spawn(file, args, {
+      cwd: run.layer,
       // 3 is the order, 4 the filter: FILTER_DESCRIPTOR.
       stdio: [run.stdin === undefined ? 'ignore' : 'pipe', ...pipes.ends, 'pipe', 'pipe'],
       // Bubblewrap and its shell get this; the command's own environment goes through descriptor 3.

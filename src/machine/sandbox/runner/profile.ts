@@ -23,6 +23,9 @@ export function bwrapArguments({ helper, readable, limits }: Policy, run: Mounte
     ['--new-session'],
     ['--die-with-parent'],
     ['--unshare-user'],
+    // In a layer we are mapped to root already.
+    ['--uid', String(process.getuid?.())],
+    ['--gid', String(process.getgid?.())],
     ['--unshare-pid'],
     ['--unshare-net'],
     ['--unshare-ipc'],

@@ -20,6 +20,8 @@ export interface Policy {
   readonly bwrap: string
   /** Absolute path of the program that sets the filter of system calls and becomes the command. */
   readonly helper: string
+  /** Absolute path of `unshare`; absent where no workspace is layered. */
+  readonly unshare: string | undefined
   /** Paths that commands may read, besides their workspace and temp. */
   readonly readable: readonly string[]
   /** A directory of the runner's own; it and everything in it is removed when the runner ends. */
@@ -46,6 +48,8 @@ export interface RunMessage {
   readonly workspace: Mount
   /** The visible parts of the workspace, in the order in which they are mounted; undefined = all of it, writable. Only of a mirror. */
   readonly view: readonly Seen[] | undefined
+  /** The directory of the command in which the overlay is mounted; undefined without one. */
+  readonly layer: string | undefined
   /** Existing paths inside the workspace that the command may read but not write. */
   readonly readOnly: readonly string[]
   /** Given when the command works in the user's own directory: what the runner puts right after it, also when we are gone. */

@@ -1,8 +1,10 @@
 /** runner: keeps the policy, runs commands at the same time, and removes all of it in the end. */
 import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Guarded, removeAppeared } from '../guard/clean.ts'
 import { hasJournals, writeJournal } from '../guard/journal.ts'
 import { type Running, startCommand } from './command.ts'
+import { overOverlay } from './overlay.ts'
 import { PipePool } from './pipes.ts'
 import { bwrapArguments } from './profile.ts'
 import type { EndMessage, FromRunner, Policy, RunMessage, ToRunner } from './protocol.ts'
@@ -87,16 +89,21 @@ export class Runner {
       const args = bwrapArguments(policy, run, temp)
       const open = await pipes.open()
       if (this.#isClosing) throw new Error('the runner is ending')
-      const command = startCommand(policy.bwrap, args, { run, send, pipes: open })
+      const program = programOf(policy, run.layer, args)
+      const command = startCommand(program, { run, send, pipes: open })
       this.#running.set(run.id, command)
       if (this.#cancelled.has(run.id)) command.cancel()
       const end = await command.done
+      // The kernel closes it to everybody, also to who removes the rest.
+      if (run.layer !== undefined) await tryRemoveTree(join(run.layer, 'work'))
       const leftInHome = await listHome(temp)
       return { ...end, ...(leftInHome.length > 0 && { leftInHome }) }
     } finally {
       this.#running.delete(run.id)
       this.#cancelled.delete(run.id)
       await tryRemoveTree(temp, { maxMs: REMOVAL_MS })
+      // Nobody takes its changes any more.
+      if (this.#isClosing && run.layer !== undefined) await tryRemoveTree(run.layer)
     }
   }
 
@@ -105,6 +112,13 @@ export class Runner {
     if (command) command.cancel()
     else this.#cancelled.add(id)
   }
+}
+
+/** Bubblewrap, in a namespace with the overlay where there is one. */
+function programOf({ bwrap, unshare }: Policy, layer: string | undefined, args: string[]): readonly string[] {
+  if (layer === undefined) return [bwrap, ...args]
+  if (unshare === undefined) throw new Error('unshare is not installed')
+  return [unshare, ...overOverlay([bwrap, ...args])]
 }
 
 function send(message: FromRunner, sent?: () => void): void {
@@ -121,6 +135,7 @@ function trial(workspace: string): RunMessage {
     view: undefined,
     readOnly: [],
     guard: undefined,
+    layer: undefined,
     stdin: undefined,
     startIn: workspace,
     env: {},
