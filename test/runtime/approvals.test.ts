@@ -123,7 +123,12 @@ test('a remembered answer covers the same command, and no other agent, deny or c
   })
   const { runtime, ran } = await open(t)
   const calling = run(runtime, 'make all')
-  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada', kind: 'person', remember: 'exact' })
+  await runtime.approvals.answer((await question(runtime)).id, {
+    isAllowed: true,
+    by: 'ada',
+    kind: 'person',
+    remember: 'exact',
+  })
   await calling
   assert.equal((await run(runtime, 'make all')).decision.rule, 'ask run_command, remembered')
   const denied = runtime
@@ -179,7 +184,12 @@ test('an answer to a call that must be confirmed each time cannot be remembered'
 test('a remembered prefix covers plain commands that go on, never a chained one or one with other arguments', async (t) => {
   const { runtime, ran } = await open(t)
   const calling = run(runtime, 'git status')
-  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada', kind: 'person', remember: 'prefix' })
+  await runtime.approvals.answer((await question(runtime)).id, {
+    isAllowed: true,
+    by: 'ada',
+    kind: 'person',
+    remember: 'prefix',
+  })
   await calling
   assert.equal((await run(runtime, 'git status --short src')).decision.type, 'allow')
   for (const [command, more] of [
@@ -206,7 +216,11 @@ test('the first answer counts: a question that is answered elsewhere is withdraw
       }),
   })
   const calling = run(runtime, 'ls')
-  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'another terminal', kind: 'person' })
+  await runtime.approvals.answer((await question(runtime)).id, {
+    isAllowed: true,
+    by: 'another terminal',
+    kind: 'person',
+  })
   assert.equal((await calling).decision.rule, 'ask run_command, approved by another terminal')
   assert.equal(withdrawn?.aborted, true)
 })

@@ -82,7 +82,12 @@ test('only the revision that a person agreed to is loaded: an edit between the l
   await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada', kind: 'person' })
   assert.match(wordsOf((await asking).outcome), /changed after a person agreed to load it/)
   const again = load()
-  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada', kind: 'person', remember: 'exact' })
+  await runtime.approvals.answer((await question(runtime)).id, {
+    isAllowed: true,
+    by: 'ada',
+    kind: 'person',
+    remember: 'exact',
+  })
   assert.match(wordsOf((await again).outcome), /Other text/)
   const remembered = await load('Third text.')
   assert.equal(remembered.decision.rule, 'ask load_skill, remembered')

@@ -70,7 +70,12 @@ async function work(
     async (id) => {
       const approval = { id, command: 'ls', ttlMs: TTL_MS, canRemember: true }
       await store.ledger.record({ call: call(store, id), decision: ASK, approval, lease })
-      const { isApplied } = await store.approvals.answer(id, { isAllowed: true, by: 'ann', kind: 'person', remember: 'exact' })
+      const { isApplied } = await store.approvals.answer(id, {
+        isAllowed: true,
+        by: 'ann',
+        kind: 'person',
+        remember: 'exact',
+      })
       assert.ok(isApplied, `the answer to ${id} was applied twice`)
       done.answers.push(id)
     },

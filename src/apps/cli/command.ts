@@ -78,6 +78,14 @@ export interface Command extends Row {
   readonly examples: readonly string[]
 }
 
+/** The command that words begin with: one of two words before one of one. */
+export function commandIn(
+  commands: readonly Command[],
+  [first = '', second = '']: readonly string[],
+): Command | undefined {
+  return commands.find(({ name }) => name === `${first} ${second}`) ?? commands.find(({ name }) => name === first)
+}
+
 /** The result of a command: `main` prints `data` with --json, else it calls `show`. */
 export interface Answer {
   /** JSON. Default null. */

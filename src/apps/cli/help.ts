@@ -16,10 +16,7 @@ export function overview(terminal: Screen): string {
     `${paint('bold', 'Usage:')} nexus <command> [options]`,
     '',
     paint('bold', 'Commands:'),
-    table(
-      COMMANDS.map((command) => [command.name, command.summary]),
-      terminal,
-    ),
+    summaries(COMMANDS, terminal),
     '',
     paint('bold', 'Everywhere:'),
     table(
@@ -57,14 +54,12 @@ export function commandHelp(command: Command, terminal: Screen): string {
 export function groupHelp(group: string, terminal: Screen): string {
   const { paint } = terminal
   const members = COMMANDS.filter((command) => command.name.startsWith(`${group} `))
-  return [
-    `${paint('bold', 'Usage:')} nexus ${group} <command>`,
-    '',
-    table(
-      members.map((command) => [command.name, command.summary]),
-      terminal,
-    ),
-  ].join('\n')
+  return `${paint('bold', 'Usage:')} nexus ${group} <command>\n\n${summaries(members, terminal)}`
+}
+
+function summaries(commands: readonly Command[], terminal: Screen): string {
+  const rows = commands.map(({ name, summary }) => [name, summary])
+  return table(rows, terminal)
 }
 
 /** Options end where `--` begins. */

@@ -15,7 +15,6 @@ export async function withInspection(
   const { terminal } = invocation
   const asked = { ...places(invocation), tolerateConfigErrors: true }
   const inspection = await withProgress(terminal, 'looking for skills', () => inspectSkills(asked))
-  const { diagnostics, found } = inspection
-  printDiagnostics(findings(diagnostics, found, inspection.catalog()), terminal)
+  printDiagnostics(findings(inspection.diagnostics, inspection.catalog()), terminal)
   return use(inspection, inspection.catalog(agentFlag(invocation)))
 }

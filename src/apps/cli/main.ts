@@ -27,13 +27,10 @@ export async function main(argv: readonly string[], version: string): Promise<nu
     cancellation.release()
   }
   await terminal.drained()
-  return unwritten(terminal) ?? code
-}
-
-/** Data that did not arrive is a failure, whatever the command says. A reader that went away wanted no more. */
-function unwritten({ outputFailure, note }: Terminal): number | undefined {
-  if (outputFailure === undefined || outputFailure.why === 'gone') return undefined
-  note(`error: the output could not be written: ${outputFailure.why.message}`)
+  const { why = 'gone' } = terminal.outputFailure ?? {}
+  // A reader that went away wanted no more.
+  if (why === 'gone') return code
+  terminal.note(`error: the output could not be written: ${why.message}`)
   return CODES.INTERNAL.exit
 }
 

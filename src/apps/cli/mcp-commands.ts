@@ -37,11 +37,7 @@ export const MCP_COMMANDS: Rows = {
     summary: 'add Nexus to the MCP servers of a client: claude-code, cursor, vscode, codex …',
     usage: '<client>',
     choices: CHOICES.client,
-    options: {
-      ...SCOPE,
-      workspace: option('DIR', 'always serve this project'),
-      agent: WHERE.agent,
-    },
+    options: { ...SCOPE, workspace: option('DIR', 'always serve this project'), agent: WHERE.agent },
     examples: ['nexus mcp install claude-code', 'nexus mcp install cursor --scope project --dry-run'],
     load: async () => (await import('./commands/mcp-clients.ts')).installInClient,
   },

@@ -2,15 +2,17 @@ import { errorOf } from './failure.ts'
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { shownCall } from '../../authorize/index.ts'
-import { type Catalog, everyCopy } from '../../skills/catalog/index.ts'
+import type { Catalog } from '../../skills/catalog/index.ts'
 import { consentOf, loadConfig, type LoadedConfig, trustWorkspace } from '../../config/index.ts'
 import { type Diagnostic, type NexusError, toSafeLine, commandFix, shellWord } from '../../kernel/index.ts'
 import type { Local, LocalOptions } from '../../local/index.ts'
+import type { AgentHandle } from '../../runtime/index.ts'
 import { choiceFlag, CHOICES, type Invocation, listFlag, stringFlag } from './command.ts'
 import { confirm, oneAtATime } from './interactive/confirm.ts'
 import { withProgress } from './interactive/progress.ts'
 import { quoteCommand } from './show/lines.ts'
 import { TRUST_QUESTION, itemsText } from './show/consent.ts'
+import { looseIn } from './show/skills.ts'
 import { formatDiagnostic, type Terminal } from './terminal.ts'
 
 export interface OpenOptions extends Pick<LocalOptions, 'record' | 'readsUses' | 'trusted' | 'cwd' | 'prompt'> {
@@ -31,7 +33,12 @@ export async function openFor(invocation: Invocation, options: OpenOptions = {})
 async function openTrusted(invocation: Invocation, options: OpenOptions): Promise<Local> {
   const { terminal } = invocation
   const local = await openOnce(invocation, options)
-  if (options.needsTrust && invocation.flags['trust'] === true) await showConsent(local, invocation)
+  if (options.needsTrust && invocation.flags['trust'] === true) {
+    // The caller gave consent; they still see to what.
+    const { directory } = local.workspace
+    const text = itemsText(await consentOf(local.loaded), directory)
+    if (text !== '') terminal.note(`--trust applies the settings of ${toSafeLine(directory)}.\n${text}`)
+  }
   if (!options.needsTrust || !local.waitsForTrust) {
     printDiagnostics(diagnosticsOf(local), terminal)
     return local
@@ -45,36 +52,25 @@ async function openTrusted(invocation: Invocation, options: OpenOptions): Promis
     await trusted.close()
     throw notTrusted(trusted, 'The configuration changed while the question was open.')
   }
-  const printed = new Set(local.diagnostics.map(asText))
-  printDiagnostics(
-    diagnosticsOf(trusted).filter((diagnostic) => !printed.has(asText(diagnostic))),
-    terminal,
-  )
+  const printed = new Set(local.diagnostics.map(({ message }) => message))
+  const others = diagnosticsOf(trusted).filter(({ message }) => !printed.has(message))
+  printDiagnostics(others, terminal)
   return trusted
 }
 
 /** Findings about the run as a whole: the configuration, and sources that could not be searched. Errors of single skills are theirs. */
-export function findings(
-  ofConfig: readonly Diagnostic[],
-  found: readonly Diagnostic[],
-  catalog: Catalog,
-): readonly Diagnostic[] {
-  const ofSkills = new Set([...everyCopy(catalog), ...catalog.invalid].flatMap((copy) => copy.diagnostics))
-  return [...ofConfig, ...found.filter((each) => each.severity === 'error' && !ofSkills.has(each))]
+export function findings(ofConfig: readonly Diagnostic[], catalog: Catalog): readonly Diagnostic[] {
+  return [...ofConfig, ...looseIn(catalog).filter(({ severity }) => severity === 'error')]
 }
 
 export function diagnosticsOf({ diagnostics, runtime }: Pick<Local, 'diagnostics' | 'runtime'>): readonly Diagnostic[] {
-  return findings(diagnostics, runtime.diagnostics, runtime.openAgent().catalog())
+  return findings(diagnostics, runtime.openAgent().catalog())
 }
 
 async function openOnce(invocation: Invocation, options: OpenOptions): Promise<Local> {
   const { openLocal } = await import('../../local/index.ts')
   const asked = toLocalOptions(invocation, options)
   return withProgress(invocation.terminal, 'looking for skills', () => openLocal(asked))
-}
-
-function asText({ path, line, message }: Diagnostic): string {
-  return `${path}:${line}: ${message}`
 }
 
 function toLocalOptions(invocation: Invocation, { cwd, needsTrust, ...options }: OpenOptions): LocalOptions {
@@ -155,15 +151,14 @@ export function warnUnconfined(local: Pick<Local, 'sandbox'>, { terminal }: Invo
   terminal.note(terminal.paintNote('red', text))
 }
 
-/** The agent that `--agent` names; the runtime throws INVALID_ARGUMENT when there is none of that name. */
+/** The id that `--agent` names. */
 export function agentFlag(invocation: Invocation): string | undefined {
   return stringFlag(invocation, 'agent')
 }
 
-/** The caller gave consent with --trust; they still see to what. */
-async function showConsent({ loaded, workspace }: Local, { terminal }: Invocation): Promise<void> {
-  const text = itemsText(await consentOf(loaded), workspace.directory)
-  if (text !== '') terminal.note(`--trust applies the settings of ${toSafeLine(workspace.directory)}.\n${text}`)
+/** The agent that `--agent` names, else the first. Throws INVALID_ARGUMENT when there is none of that name. */
+export function agentOf({ runtime }: Pick<Local, 'runtime'>, invocation: Invocation, sessionId?: string): AgentHandle {
+  return runtime.openAgent({ id: agentFlag(invocation), sessionId })
 }
 
 async function trustOrStop(local: Local, invocation: Invocation): Promise<void> {

@@ -13,9 +13,7 @@ export const SESSION_COMMANDS: Rows = {
     summary: 'what was said and done in a session',
     usage: '<id>',
     names: 'sessions',
-    options: {
-      output: option('ID', 'print the whole of an output that was cut for the model'),
-    },
+    options: { output: option('ID', 'print the whole of an output that was cut for the model') },
     examples: ['nexus sessions show 0196f3', 'nexus sessions show --output 0196f3 > all.txt'],
     load: async () => (await import('./commands/sessions.ts')).showSession,
   },
@@ -53,17 +51,14 @@ export const SESSION_COMMANDS: Rows = {
   'changes show': {
     summary: 'the files of a change set, the newest by default',
     usage: '[id]',
-    options: { diff: { type: 'boolean', help: 'show the changed lines' } },
+    options: { diff: flag('show the changed lines') },
     examples: ['nexus changes show', 'nexus changes show 3f2a --diff'],
     load: async () => (await import('./commands/changes.ts')).showChanges,
   },
   'changes keep': {
     summary: 'bring held changes into the workspace',
     usage: '[id] [path…]',
-    options: {
-      yes: { type: 'boolean', help: 'do not ask' },
-      force: { type: 'boolean', help: 'also where a file changed since' },
-    },
+    options: { yes: flag('do not ask'), force: flag('also where a file changed since') },
     examples: ['nexus changes keep 3f2a', 'nexus changes keep 3f2a .envrc --yes'],
     load: async () => (await import('./commands/changes.ts')).keepChanges,
   },
@@ -76,7 +71,7 @@ export const SESSION_COMMANDS: Rows = {
   'changes undo': {
     summary: 'restore what a command replaced or removed',
     usage: '[id] [path…]',
-    options: { force: { type: 'boolean', help: 'also where a file changed since' } },
+    options: { force: flag('also where a file changed since') },
     examples: ['nexus changes undo', 'nexus changes undo 3f2a src/a.ts --force'],
     load: async () => (await import('./commands/changes.ts')).undoChanges,
   },

@@ -28,10 +28,7 @@ export const SETTINGS_COMMANDS: Rows = {
     summary: 'why a call of an agent would be allowed, asked about or denied: every rule, with its line',
     usage: '<agent> <tool>',
     names: 'agents',
-    options: {
-      ...TRUSTED,
-      args: option('JSON', 'the arguments of the call, as JSON'),
-    },
+    options: { ...TRUSTED, args: option('JSON', 'the arguments of the call, as JSON') },
     examples: [
       'nexus policy explain main run_command',
       `nexus policy explain main run_command --args '{"command":"ls"}'`,
@@ -43,7 +40,7 @@ export const SETTINGS_COMMANDS: Rows = {
     usage: '<file>',
     options: TRUSTED,
     examples: ['nexus policy test policy-tests.yaml'],
-    load: async () => (await import('./commands/policy.ts')).testPolicy,
+    load: async () => (await import('./commands/policy-test.ts')).testPolicy,
   },
   'policy check': {
     summary: 'check policies: names that refer to nothing, typos that make a deny void, lines that never decide',
@@ -55,10 +52,7 @@ export const SETTINGS_COMMANDS: Rows = {
     summary: 'which tools are decided differently for another agent, or with another file of settings',
     usage: '<agent> [other-agent]',
     names: 'agents',
-    options: {
-      ...TRUSTED,
-      against: option('FILE', 'the same agent with this nexus.yaml laid over the settings'),
-    },
+    options: { ...TRUSTED, against: option('FILE', 'the same agent with this nexus.yaml laid over the settings') },
     examples: ['nexus policy diff main reviewer', 'nexus policy diff main --against ./next.yaml'],
     load: async () => (await import('./commands/policy-review.ts')).diffPolicies,
   },

@@ -1,4 +1,4 @@
-import { CHOICES, type Command, type Rows } from './command.ts'
+import { CHOICES, type Command, commandIn, type Rows } from './command.ts'
 import { ANSWERS, flag, JSON_OPTION, MODEL, option, SANDBOX, WHERE } from './options.ts'
 import { SESSION_COMMANDS } from './session-commands.ts'
 import { SETTINGS_COMMANDS } from './settings-commands.ts'
@@ -41,10 +41,7 @@ const ROWS: Rows = {
   },
   'skills list': {
     summary: 'the skills that an agent would see; with --all also the others, with reasons',
-    options: {
-      ...WHERE,
-      all: flag('also those that are held, shadowed or invalid', { short: 'a' }),
-    },
+    options: { ...WHERE, all: flag('also those that are held, shadowed or invalid', { short: 'a' }) },
     examples: ['nexus skills list', 'nexus skills list --all', "nexus skills list --json | jq '.data.skills[].name'"],
     load: async () => (await import('./commands/skills/list.ts')).listSkills,
   },
@@ -52,10 +49,7 @@ const ROWS: Rows = {
     summary: 'one skill: its description, needs and findings',
     usage: '<name>',
     names: 'skills',
-    options: {
-      ...WHERE,
-      content: flag('print the instructions as the model would get them'),
-    },
+    options: { ...WHERE, content: flag('print the instructions as the model would get them') },
     examples: ['nexus skills show csv-report', 'nexus skills show bundled/csv-report --content'],
     load: async () => (await import('./commands/skills/show.ts')).showSkill,
   },
@@ -71,10 +65,7 @@ const ROWS: Rows = {
     summary: 'why a skill is, or is not, offered to the model, and how to fix it',
     usage: '<name>',
     names: 'skills',
-    options: {
-      ...WHERE,
-      session: option('ID', 'compare with the prompt of this session', { names: 'sessions' }),
-    },
+    options: { ...WHERE, session: option('ID', 'compare with the prompt of this session', { names: 'sessions' }) },
     examples: [
       'nexus skills why github',
       'nexus skills why workspace/github',
@@ -190,8 +181,7 @@ export const COMMANDS: readonly Command[] = Object.entries(ROWS).map(([name, row
 }))
 
 export function findCommand(argv: readonly string[]): Command | undefined {
-  const two = argv.slice(0, 2).join(' ')
-  return COMMANDS.find(({ name }) => name === two) ?? COMMANDS.find(({ name }) => name === argv[0])
+  return commandIn(COMMANDS, argv)
 }
 
 /** True for a word such as `skills`, which commands begin with. */

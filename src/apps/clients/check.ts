@@ -33,7 +33,10 @@ export async function checkServer({
     maxErrorBytes: MAX_SAID,
     input: REQUESTS.map((request) => `${JSON.stringify(request)}\n`).join(''),
     // The server ends when its input does, so that comes after the last answer.
-    endInputAfter: (stdout) => isOver(messagesIn(stdout)),
+    endInputAfter: (stdout) => {
+      const { messages, noise } = messagesIn(stdout)
+      return noise !== undefined || REQUEST_IDS.every((id) => answerTo(id, messages) !== undefined)
+    },
   })
   const { messages, noise } = messagesIn(result.stdout)
   const [initialized, listed] = REQUEST_IDS.map((id) => answerTo(id, messages))
@@ -107,11 +110,6 @@ function parsed(line: string): JsonObject | undefined {
   } catch {
     return undefined
   }
-}
-
-/** Nothing more is worth waiting for. */
-function isOver({ messages, noise }: Written): boolean {
-  return noise !== undefined || REQUEST_IDS.every((id) => answerTo(id, messages) !== undefined)
 }
 
 function answerTo(id: number, messages: readonly JsonObject[]): JsonObject | undefined {

@@ -2,7 +2,7 @@
 import { Writable } from 'node:stream'
 import { ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { serveStdio as serve, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
-import { createHost, type McpOptions } from './host.ts'
+import { createHost, inTime, type McpOptions } from './host.ts'
 import { MessageGate } from './message-gate.ts'
 import { LOG } from './messages.ts'
 import { createServer } from './server.ts'
@@ -43,7 +43,12 @@ export async function serveStdio({ signal, ...options }: StdioOptions): Promise<
   // After a signal the client's end may still be open, and an open input would keep this process alive.
   process.stdin.destroy()
   await handle.close()
-  return within(host.close(), LAST_WAIT_MS)
+  return (
+    (await inTime(
+      host.close().then(() => 'clean' as const),
+      LAST_WAIT_MS,
+    )) ?? 'late'
+  )
 }
 
 function tooLong(id: string | number) {
@@ -60,12 +65,4 @@ function keepForProtocol(): Writable {
     decodeStrings: false,
     write: (chunk: string | Buffer, _encoding, done) => void write(chunk, (error) => done(error)),
   })
-}
-
-async function within(work: Promise<void>, ms: number): Promise<'clean' | 'late'> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<'late'>((resolve) => (timer = setTimeout(resolve, ms, 'late')))
-  const end = await Promise.race([work.then(() => 'clean' as const), late])
-  clearTimeout(timer)
-  return end
 }

@@ -11,7 +11,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills'
 import type { CallingClient, Opened } from './calls.ts'
-import type { Host } from './host.ts'
+import { type Host, inTime } from './host.ts'
 import { instructions, LOG, toText } from './messages.ts'
 import { registerOverview } from './skills/overview.ts'
 import { getPrompt, listPrompts } from './skills/prompts.ts'
@@ -67,16 +67,8 @@ export async function createServer(
 
 /** Without the skills when they cannot be read, or not in time: the first request that needs them says why. */
 async function currentInstructions({ opened }: Host): Promise<string> {
-  const { promise: late, resolve } = Promise.withResolvers<undefined>()
-  const timer = setTimeout(resolve, SKILLS_TIMEOUT_MS, undefined)
-  try {
-    const found = await Promise.race([opened(), late])
-    return found ? instructionsFor(found) : instructions()
-  } catch {
-    return instructions()
-  } finally {
-    clearTimeout(timer)
-  }
+  const found = await inTime(opened(), SKILLS_TIMEOUT_MS).catch(() => undefined)
+  return found ? instructionsFor(found) : instructions()
 }
 
 /** The protocol of 2026 says it in the envelope of each request, that of 2025 in the handshake. */

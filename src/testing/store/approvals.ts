@@ -93,7 +93,11 @@ export function approvalTests(open: Open, clock: Advance): void {
   it('applies one of many answers that arrive together', async () => {
     const store = await open()
     await ask(store)
-    const answers = Array.from({ length: 8 }, (_, index): Answer => ({ isAllowed: index % 2 === 0, by: `p${index}`, kind: 'person' }))
+    const answers = Array.from({ length: 8 }, (_, index): Answer => ({
+      isAllowed: index % 2 === 0,
+      by: `p${index}`,
+      kind: 'person',
+    }))
     const results = await Promise.all(answers.map((answer) => store.approvals.answer('a1', answer)))
     const applied = results.filter(({ isApplied }) => isApplied)
     assert.equal(applied.length, 1)

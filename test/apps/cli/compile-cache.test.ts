@@ -19,7 +19,7 @@ async function isKept(place: Place, { cwd = place.workspace, home = place.home }
 }
 
 test('compiled code is kept in the Nexus home, closed to others', { skip }, async (t) => {
-  const place = new Place(t)
+  const place = new Place(t, { compiles: true })
   assert.equal(await isKept(place), true)
   assert.equal(statSync(join(place.home, 'cache/compile')).mode & 0o777, 0o700)
 })
@@ -30,14 +30,14 @@ for (const [what, path] of [
   ['directory', 'cache/compile'],
 ] as const)
   test(`no compiled code is used when others can write in the ${what}`, { skip }, async (t) => {
-    const place = new Place(t)
+    const place = new Place(t, { compiles: true })
     mkdirSync(join(place.home, 'cache/compile'), { recursive: true, mode: 0o700 })
     chmodSync(join(place.home, path), 0o777)
     assert.equal(await isKept(place), false)
   })
 
 test('no home is made where others can write, or in the home of another user', { skip }, async (t) => {
-  const place = new Place(t)
+  const place = new Place(t, { compiles: true })
   const open = join(place.root, 'open')
   mkdirSync(open)
   chmodSync(open, 0o777)
@@ -52,7 +52,7 @@ test('no home is made where others can write, or in the home of another user', {
 })
 
 test('no compiled code is used from a directory behind a link', { skip }, async (t) => {
-  const place = new Place(t)
+  const place = new Place(t, { compiles: true })
   mkdirSync(join(place.home, 'cache'), { recursive: true, mode: 0o700 })
   mkdirSync(join(place.root, 'elsewhere'), { mode: 0o700 })
   symlinkSync(join(place.root, 'elsewhere'), join(place.home, 'cache/compile'))
@@ -60,7 +60,7 @@ test('no compiled code is used from a directory behind a link', { skip }, async 
 })
 
 test('no compiled code is used where commands of skills can write', { skip }, async (t) => {
-  const place = new Place(t)
+  const place = new Place(t, { compiles: true })
   // In a workspace, whatever the working directory is.
   assert.equal(await isKept(place, { home: join(place.workspace, 'home') }), false)
   assert.equal(await isKept(place, { home: join(place.workspace, 'home'), cwd: place.root }), false)
@@ -72,7 +72,7 @@ test('no compiled code is used where commands of skills can write', { skip }, as
 })
 
 test('a home that cannot be made or is no absolute path changes nothing', { skip }, async (t) => {
-  const place = new Place(t)
+  const place = new Place(t, { compiles: true })
   for (const home of ['relative', '/dev/null/home', join(place.root, 'no/such/parent')])
     assert.equal((await place.run(['--help'], { env: { NEXUS_HOME: home } })).code, 0)
 })
@@ -88,7 +88,7 @@ async function keptFile(place: Place): Promise<{ path: string; inode: number; mo
 }
 
 test('the next start uses what the first one kept, and is bound to the bytes of the bundle', { skip }, async (t) => {
-  const place = new Place(t)
+  const place = new Place(t, { compiles: true })
   const first = await keptFile(place)
   assert.equal(first.mode, 0o600)
   assert.deepEqual(await keptFile(place), first)
@@ -115,7 +115,7 @@ const NOT_USED: Readonly<Record<string, (path: string) => void>> = {
 for (const [what, change] of Object.entries(NOT_USED))
   test(`compiled code that ${what} is not used, and is replaced`, { skip }, async (t) => {
     if (what.startsWith('belongs') && process.getuid?.() !== 0) return t.skip('only root can give a file away')
-    const place = new Place(t)
+    const place = new Place(t, { compiles: true })
     const { path } = await keptFile(place)
     change(path)
     const { ino, mtimeMs } = statSync(path)
@@ -129,7 +129,7 @@ for (const [what, change] of Object.entries(NOT_USED))
   })
 
 test('old compiled code is removed, and what an older Nexus kept beside it', { skip }, async (t) => {
-  const place = new Place(t)
+  const place = new Place(t, { compiles: true })
   const { path } = await keptFile(place)
   const directory = join(place.home, 'cache/compile')
   for (let index = 0; index < 40; index++) {
@@ -156,7 +156,7 @@ const IMPORTING = [
 ]
 
 test('no command prints the warning of Node about how it is started, other warnings are printed', async (t) => {
-  const place = new Place(t)
+  const place = new Place(t, { compiles: true })
   const preload = join(place.root, 'warn.cjs')
   writeFileSync(preload, "setImmediate(() => process.emitWarning('of the user', 'ExperimentalWarning'))")
   for (const args of IMPORTING) {
@@ -166,7 +166,7 @@ test('no command prints the warning of Node about how it is started, other warni
 })
 
 test('compiled code is named after the command, never after what it is given', { skip }, async (t) => {
-  const place = new Place(t)
+  const place = new Place(t, { compiles: true })
   for (const args of [
     ['explain', 'secret'],
     ['nosuch', 'secret'],
@@ -178,7 +178,7 @@ test('compiled code is named after the command, never after what it is given', {
 })
 
 test('a .git in the home of the user, or above, does not turn it off', (t) => {
-  const { root } = new Place(t)
+  const { root } = new Place(t, { compiles: true })
   const own = join(root, 'own')
   const ownHome = (): string => own
   mkdirSync(join(own, 'repo/.git'), { recursive: true })
@@ -194,7 +194,7 @@ test('a .git in the home of the user, or above, does not turn it off', (t) => {
 })
 
 test('doctor says where compiled code is kept, or why it is not', { skip }, async (t) => {
-  const place = new Place(t)
+  const place = new Place(t, { compiles: true })
   assert.match((await place.run(['doctor'])).stdout, /; compiled code is kept in .*cache\/compile/)
   chmodSync(place.home, 0o777)
   assert.match((await place.run(['doctor'])).stdout, /; commands start more slowly: another user could change .*home\n/)

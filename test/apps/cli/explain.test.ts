@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { allCodes } from '../../../src/apps/cli/commands/explain.ts'
+import { meanings } from '../../../src/apps/cli/commands/explain.ts'
 import { CODES } from '../../../src/kernel/index.ts'
 import { Place } from './nexus.ts'
 
@@ -21,7 +21,7 @@ test('explain takes a code in any case, and with the brackets that a finding has
 test('explain without a code lists every code with one line', async (t) => {
   const { code, stdout } = await new Place(t).run(['explain'])
   assert.equal(code, 0)
-  for (const each of allCodes()) assert.match(stdout, new RegExp(`^ {2}${each} +\\S`, 'm'))
+  for (const each of meanings().keys()) assert.match(stdout, new RegExp(`^ {2}${each} +\\S`, 'm'))
 })
 
 test('explain of an unknown code proposes the nearest one', async (t) => {
@@ -37,6 +37,6 @@ test('explain of an unknown code proposes the nearest one', async (t) => {
 test('a shell offers the codes', async (t) => {
   const place = new Place(t)
   const { stdout } = await place.run(['completion', 'bash', '--', 'explain', ''])
-  const codes = [...allCodes()].toSorted()
+  const codes = [...meanings().keys()].toSorted()
   assert.deepEqual(stdout.split('\n').slice(1, codes.length + 1), codes)
 })

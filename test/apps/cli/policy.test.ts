@@ -134,22 +134,25 @@ test(
   async (t) => {
     const place = placeWith(t)
     for (const [text, says] of [
-      ['tests: []', /bad\.yaml:1:1: The file has no list tests:.*\n {2}fix: Write a list under tests:/],
+      ['tests: []', /bad\.yaml:1:1: tests must be a list with items; it is 0\..*\n {2}fix: Write it as: tests:/],
       ['- x', /must be a map/],
       ['tests: [', /bad\.yaml:1/],
       [
         'test:\n  - { tool: sleep, expect: allow }\n',
-        /bad\.yaml:1:1: The key 'test' is unknown.*\n {2}fix: Did you mean 'tests'/,
+        /bad\.yaml:1:1: The key 'test' is unknown.*\n {2}fix: Did you mean tests/,
       ],
-      ['tests:\n  - foo\n', /bad\.yaml:2:5: Item 1 is not a map/],
+      ['tests:\n  - foo\n', /bad\.yaml:2:5: Item 1 must be a map/],
       [
         'tests:\n  - tool: sleep\n    expct: deny\n',
-        /bad\.yaml:3:5: The key 'expct' is unknown.*\n {2}fix: Did you mean 'expect'/,
+        /bad\.yaml:3:5: The key 'expct' is unknown.*\n {2}fix: Did you mean expect/,
       ],
-      ['tests: [{ tool: sleep, expect: alow }]', /bad\.yaml:1:24: expect is "alow", .*\n {2}fix: Did you mean 'allow'/],
-      ['tests: [{ tool: sleep }]', /A test needs expect\..*\n {2}fix: Write expect: with one of allow, ask, deny/],
-      ['tests: [{ tool: 7, expect: deny }]', /bad\.yaml:1:11: A test needs tool as a text/],
-      ['tests: [{ tool: sleep, args: x, expect: deny }]', /args is not a map/],
+      [
+        'tests: [{ tool: sleep, expect: alow }]',
+        /bad\.yaml:1:24: expect must be one of allow, ask, deny; it is "alow".*\n {2}fix: Did you mean allow/,
+      ],
+      ['tests: [{ tool: sleep }]', /bad\.yaml:1:9: expect is missing.*\n {2}fix: Write it as: tests:/],
+      ['tests: [{ tool: 7, expect: deny }]', /bad\.yaml:1:11: tool must be a text; it is 7/],
+      ['tests: [{ tool: sleep, args: x, expect: deny }]', /args must be a map/],
       [
         'tests: [{ agent: readr, tool: sleep, expect: deny }]',
         /No agent is called 'readr'.*\n {2}fix: Did you mean reader/,
@@ -158,7 +161,7 @@ test(
         'tests:\n  - tool: nosuch\n    expect: deny\n',
         /bad\.yaml:2:5: main has no tool 'nosuch', so no rule decides.*\n {2}fix: Name one of: load_skill/,
       ],
-      ['tests: [{ tool: exec, expect: ask }]', /main has no tool 'exec'.*\n {2}fix: Did you mean 'run_command'/],
+      ['tests: [{ tool: exec, expect: ask }]', /main has no tool 'exec'.*\n {2}fix: Did you mean run_command/],
       ['tests: [{ tool: send_message, expect: deny }]', /main has no tool 'send_message'/],
       ['tests: [{ tool: "mcp:", expect: deny }]', /main has no tool 'mcp:'/],
       [

@@ -42,14 +42,11 @@ test('after a second one line says how far it is, and is taken away before anyth
     written.map((text) => /\r(\d of 9) … \d+ s\u001b\[K/.exec(text)?.[1]),
     ['1 of 9', '5 of 9'],
   )
-  progress.clear()
-  assert.equal(written.at(-1), '\r\u001b[K')
-  progress.clear()
-  assert.equal(written.length, 3)
-  t.mock.timers.tick(1_000)
-  assert.match(written.at(-1) ?? '', /5 of 9/)
   progress.end()
   assert.equal(written.at(-1), '\r\u001b[K')
+  progress.end()
+  t.mock.timers.tick(1_000)
+  assert.equal(written.length, 3)
 })
 
 test('a line that is longer than the terminal is cut, since it could not be taken away', (t) => {

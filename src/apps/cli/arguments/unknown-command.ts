@@ -11,7 +11,10 @@ export function unknownCommand(words: readonly string[]): NexusError {
   const pair = likelyPair(words)
   const typed = second !== undefined && (isGroup(first) || pair !== undefined) ? `${first} ${second}` : first
   const whole = NAMES.find((name) => name.endsWith(` ${first}`))
-  const guess = first === 'version' ? '--version' : (pair ?? whole ?? nearest(first, firstWords()))
+  const guess =
+    first === 'version'
+      ? '--version'
+      : (pair ?? whole ?? nearest(first, new Set(NAMES.map((name) => name.split(' ', 1).join()))))
   return errorOf(
     'INVALID_ARGUMENT',
     `There is no command 'nexus ${toSafeLine(typed)}'.`,
@@ -27,10 +30,6 @@ export function missingCommand(group: string): NexusError {
     `nexus ${group} needs one of its commands: ${members.join(', ')}.`,
     commandFix('See what they do:', group, '--help'),
   )
-}
-
-function firstWords(): string[] {
-  return [...new Set(NAMES.map((name) => name.split(' ')[0] ?? ''))]
 }
 
 function likelyPair([first, second]: readonly string[]): string | undefined {

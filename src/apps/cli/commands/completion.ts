@@ -2,7 +2,15 @@ import { loadConfig } from '../../../config/index.ts'
 import { commandFix, nearest, toSafeLine } from '../../../kernel/index.ts'
 import { inspectSkills } from '../../../local/index.ts'
 import { everyCopy } from '../../../skills/catalog/index.ts'
-import { type Answer, CHOICES, type Command, type Invocation, type Names, type OptionSpec } from '../command.ts'
+import {
+  type Answer,
+  CHOICES,
+  type Command,
+  commandIn,
+  type Invocation,
+  type Names,
+  type OptionSpec,
+} from '../command.ts'
 import { errorOf } from '../failure.ts'
 import { openStored } from '../stored.ts'
 
@@ -70,9 +78,11 @@ export async function completion(invocation: Invocation, commands: readonly Comm
   }
   if (rest.length === 0) return { data: { shell, script: SCRIPTS[shell] }, show: () => terminal.write(SCRIPTS[shell]) }
   const { paths, offers } = await offersFor(rest, invocation, commands)
+  // fish replaces the whole of `--style=`.
+  const [prefix = ''] = /^--[\w-]+=/.exec(rest.at(-1) ?? '') ?? []
   const lines = offers.map(({ word, help }) => {
     if (shell === 'bash') return word
-    return shell === 'fish' ? `${fishPrefix(rest)}${word}\t${help}` : `${word.replaceAll(':', '\\:')}:${help}`
+    return shell === 'fish' ? `${prefix}${word}\t${help}` : `${word.replaceAll(':', '\\:')}:${help}`
   })
   return { data: { paths, offers }, show: () => [paths, ...lines].forEach((line) => terminal.line(line)) }
 }
@@ -88,11 +98,6 @@ interface Offers {
   readonly offers: readonly Offer[]
 }
 
-/** fish replaces the whole of `--style=`. */
-function fishPrefix(words: readonly string[]): string {
-  return /^--[\w-]+=/.exec(words.at(-1) ?? '')?.[0] ?? ''
-}
-
 async function offersFor(
   given: readonly string[],
   invocation: Invocation,
@@ -101,9 +106,7 @@ async function offersFor(
   const words = splitValues(given)
   const before = words.slice(0, -1)
   const current = words.at(-1) ?? ''
-  const command =
-    commands.find(({ name }) => name === before.slice(0, 2).join(' ')) ??
-    commands.find(({ name }) => name === before[0])
+  const command = commandIn(commands, before)
   const next = [...nextWords(before, commands), { word: '--help', help: 'help with examples' }]
   if (command === undefined) return { paths: 'none', offers: [...next, { word: '--version', help: 'the version' }] }
   const { options = {}, choices } = command
@@ -162,7 +165,7 @@ const FINDERS: Readonly<Record<Names, (invocation: Invocation) => Promise<readon
     return (await loadConfig({ cwd, environment })).config.agents.map(({ id }) => id)
   },
   async codes() {
-    return (await import('./explain.ts')).allCodes()
+    return [...(await import('./explain.ts')).meanings().keys()]
   },
   async sessions(invocation) {
     await using opened = await openStored(invocation)

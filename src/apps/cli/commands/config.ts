@@ -1,4 +1,4 @@
-import { errorOf } from '../failure.ts'
+import { errorOf, type Fix } from '../failure.ts'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { explainConfig, type ExplainedConfig, type LoadedConfig, type Origin } from '../../../config/index.ts'
@@ -8,16 +8,16 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  type NexusError,
+  membersOf,
   nearest,
   commandFix,
   toSafeLine,
+  toSafeText,
 } from '../../../kernel/index.ts'
 import { type Answer, type Invocation, stringFlag } from '../command.ts'
 import { loadHere, printDiagnostics, NO_CONFIG } from '../open.ts'
 import { printExplain, worstMark } from '../show/findings.ts'
 import { trustText } from '../show/consent.ts'
-import { type Setting, settingsIn, toYaml } from '../settings/to-yaml.ts'
 import { formatDiagnostic } from '../terminal.ts'
 
 /** `nexus config check`: exit code 1 when a file has an error. */
@@ -52,15 +52,32 @@ export async function showConfig(invocation: Invocation): Promise<Answer> {
     const { path, line, column }: Origin = originOf(keys) ?? { path: 'default' }
     return { key: keyText(keys), value, from: { path, line, column } }
   })
-  const comment = ({ keys }: Setting): string => terminal.paint('dim', `# ${describe(originOf(keys), invocation)}`)
   return {
     data: { files: loaded.files, workspace: workspaceData(loaded), document, values },
     diagnostics,
-    show: () => {
+    show: async () => {
       printDiagnostics(diagnostics, terminal)
-      terminal.line(toYaml(document, comment))
+      const { Document, isNode } = await import('yaml')
+      const yaml = new Document(document)
+      for (const { keys } of settingsIn(document)) {
+        const node = yaml.getIn(keys, true)
+        if (isNode(node)) node.comment = ` ${describe(originOf(keys), invocation)}`
+      }
+      terminal.write(toSafeText(yaml.toString({ lineWidth: 0 })))
     },
   }
+}
+
+interface Setting {
+  readonly keys: readonly (string | number)[]
+  readonly value: JsonValue
+}
+
+/** Every value of a document in order; empty lists and maps count as values. */
+function settingsIn(document: JsonValue, keys: Setting['keys'] = []): Setting[] {
+  const members = membersOf(document)
+  if (members.length === 0) return [{ keys, value: document }]
+  return members.flatMap(([key, member]) => settingsIn(member, [...keys, key]))
 }
 
 /** `nexus config schema`: the JSON Schema of nexus.yaml, for editors and CI. */
@@ -102,28 +119,22 @@ export async function findInSettings(loaded: LoadedConfig, invocation: Invocatio
 function sectionOf({ document, keysAt }: ExplainedConfig, path: string | undefined): JsonObject {
   if (path === undefined) return document
   const keys = keysAt(path)
-  if (keys === undefined) throw missingSection(document, path.split('.'))
+  if (keys === undefined) {
+    const fix = nearestSection(document, path.split('.'))
+    throw errorOf('INVALID_ARGUMENT', `No setting "${toSafeLine(path)}" is set.`, fix)
+  }
   const part = keys.reduce<JsonValue>((holder, key) => (isJsonObject(holder) ? (holder[key] ?? null) : null), document)
   return keys.reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), part) as JsonObject
 }
 
-function missingSection(document: JsonObject, keys: readonly string[]): NexusError {
-  let part: JsonValue = document
-  const parents: string[] = []
-  for (const key of keys.slice(0, -1)) {
-    if (!isJsonObject(part) || !Object.hasOwn(part, key)) break
-    part = part[key] ?? null
-    parents.push(key)
-  }
-  const key = keys[parents.length] ?? ''
-  const known = isJsonObject(part) ? Object.keys(part) : []
+/** The first key that is not there decides. */
+function nearestSection(part: JsonObject, [key = '', ...rest]: readonly string[], above = ''): Fix {
+  const inner = Object.hasOwn(part, key) ? part[key] : undefined
+  if (isJsonObject(inner)) return nearestSection(inner, rest, `${above}${key}.`)
+  const known = Object.keys(part)
   const guess = nearest(key, known)
-  const inside = parents.length === 0 ? '' : ` in ${parents.join('.')}`
-  const fix =
-    guess === undefined
-      ? `Choose one of: ${known.join(', ')}`
-      : commandFix('Did you mean:', 'config', 'show', [...parents, guess].join('.'))
-  return errorOf('INVALID_ARGUMENT', `No setting "${toSafeLine(key)}" is set${inside}.`, fix)
+  if (guess === undefined) return `Choose one of: ${known.map(toSafeLine).join(', ')}`
+  return commandFix('Did you mean:', 'config', 'show', `${above}${guess}`)
 }
 
 function keyText(keys: Setting['keys']): string {

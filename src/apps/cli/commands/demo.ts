@@ -6,10 +6,10 @@ import { createAgent, type ModelChoice, resolveModel, type TurnResult } from '..
 import {
   CODES,
   errorMessage,
-  isNexusError,
   type LedgerEntry,
   makeDirectory,
   newId,
+  type Skill,
   toSafeLine,
 } from '../../../kernel/index.ts'
 import { type Local, packageRoot } from '../../../local/index.ts'
@@ -59,25 +59,15 @@ function makeWorkspace(keep: string | undefined): string {
   try {
     const directory = keep === undefined ? mkdtempSync(resolve(tmpdir(), 'nexus-demo-')) : resolve(keep)
     makeDirectory(directory, { mkdirSync, statSync })
-    if (readdirSync(directory).length > 0)
-      throw errorOf(
-        'CONFLICT',
-        `The demo did not start: ${toSafeLine(directory)} is not empty.`,
-        'Name an empty or a new directory with --keep.',
-      )
+    if (readdirSync(directory).length > 0) throw new Error(`${directory} is not empty`)
     mkdirSync(join(directory, 'data'))
     mkdirSync(join(directory, '.nexus'))
     const input = join(packageRoot(), 'skills', 'csv-report', 'assets', 'sales.csv')
     copyFileSync(input, join(directory, 'data', 'sales.csv'))
     return realpathSync(directory)
   } catch (cause) {
-    if (isNexusError(cause)) throw cause
-    throw errorOf(
-      'INVALID_ARGUMENT',
-      `The demo did not start: its workspace could not be made (${toSafeLine(errorMessage(cause))}).`,
-      'Name an empty or a new directory with --keep.',
-      cause,
-    )
+    const message = `The demo did not start: ${toSafeLine(errorMessage(cause))}.`
+    throw errorOf('INVALID_ARGUMENT', message, 'Name an empty or a new directory with --keep.', cause)
   }
 }
 
@@ -89,17 +79,11 @@ function showSkills(local: Local, { terminal }: Invocation): void {
   const catalog = agent.catalog()
   const index = agent.index()
   terminal.line(terminal.paint('bold', 'Skills'))
+  const row = (state: string, { name }: Skill, text: string) => [`  ${state}`, toSafeLine(name), toSafeLine(text)]
+  const [ready, held] = [terminal.paint('green', '✓ ready'), terminal.paint('yellow', '◌ held')]
   const rows = [
-    ...catalog.skills.map((skill) => [
-      `  ${terminal.paint('green', '✓ ready')}`,
-      toSafeLine(skill.name),
-      toSafeLine(skill.description),
-    ]),
-    ...catalog.held.map(({ skill, reasons }) => [
-      `  ${terminal.paint('yellow', '◌ held')}`,
-      toSafeLine(skill.name),
-      reasonsText(reasons),
-    ]),
+    ...catalog.skills.map((skill) => row(ready, skill, skill.description)),
+    ...catalog.held.map(({ skill, reasons }) => row(held, skill, reasonsText(reasons))),
   ]
   terminal.line(`${formatTable(rows, { columns: Math.min(terminal.columns, WIDEST) })}\n`)
   terminal.line(
@@ -137,7 +121,7 @@ function takeTurn(local: Local, model: ModelChoice, invocation: Invocation): Pro
     store: local.store,
     limits: { maxIterations: local.config.limits.maxIterations },
   })
-  const { onEvent } = createTurnDisplay(terminal, { say: terminal.write, note: (text) => terminal.line(text) })
+  const onEvent = createTurnDisplay(terminal, { say: terminal.write, note: (text) => terminal.line(text) })
   return agent.send(RECORDED_TASK, { signal: invocation.signal, onEvent })
 }
 

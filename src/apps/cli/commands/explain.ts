@@ -25,20 +25,19 @@ export function explainCode({ positionals: [asked], terminal }: Invocation): Ans
     const codes = sections.flatMap((section) => section.codes.map((code) => asData(code, section)))
     return { data: { codes }, show: () => printAll(sections, terminal) }
   }
-  const found = findSection(sections, asked.replace(/^[([`'"]+|[)\]`'":,.]+$/g, ''))
+  const wanted = asked.replace(/^[([`'"]+|[)\]`'":,.]+$/g, '')
+  const rows = sections.flatMap((section) => section.codes.map((code) => ({ code, section })))
+  const isWanted = ({ code }: { code: string }): boolean => code.toLowerCase() === wanted.toLowerCase()
+  const found = rows.find(({ code }) => code === wanted) ?? rows.find(isWanted)
   if (found === undefined) throw unknownCode(asked, sections)
   const { code, section } = found
   return { data: asData(code, section), show: () => printSection(code, section, terminal) }
 }
 
-export function allCodes(): readonly string[] {
-  return readSections(errorPage()).flatMap(({ codes }) => codes)
-}
-
-/** Gives what a code means; an unknown code as it is. */
-export function meanings(): (code: string) => string {
-  const rows = new Map(readSections(errorPage()).flatMap(({ codes, meaning }) => codes.map((code) => [code, meaning])))
-  return (code) => plain(rows.get(code) ?? code)
+/** The meaning of each code. */
+export function meanings(): ReadonlyMap<string, string> {
+  const sections = readSections(errorPage())
+  return new Map(sections.flatMap(({ codes, meaning }) => codes.map((code) => [code, plain(meaning)] as const)))
 }
 
 function errorPage(): string {
@@ -57,12 +56,6 @@ export function readSections(page: string): readonly Section[] {
     const example = line ?? block ?? ''
     return codes.length === 0 ? [] : [{ codes, topic, meaning, example, file, fix }]
   })
-}
-
-function findSection(sections: readonly Section[], asked: string): { code: string; section: Section } | undefined {
-  const rows = sections.flatMap((section) => section.codes.map((code) => ({ code, section })))
-  const lower = asked.toLowerCase()
-  return rows.find(({ code }) => code === asked) ?? rows.find(({ code }) => code.toLowerCase() === lower)
 }
 
 function unknownCode(asked: string, sections: readonly Section[]): NexusError {

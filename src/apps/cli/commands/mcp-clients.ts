@@ -23,18 +23,12 @@ import { confirm } from '../interactive/confirm.ts'
 import { printDiff } from '../show/diff.ts'
 import { formatDiagnostic } from '../terminal.ts'
 
-/** The key of our entry in the files of clients, unless `--name` says otherwise. */
-const ENTRY = 'nexus'
-
+/** The key of our entry in the files of clients. */
 function entryName(invocation: Invocation): string {
-  const name = stringFlag(invocation, 'name') ?? ENTRY
-  if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(name)) throw badName(name)
-  return name
-}
-
-function badName(name: string): Error {
+  const name = stringFlag(invocation, 'name') ?? 'nexus'
+  if (/^[A-Za-z0-9][\w-]{0,63}$/.test(name)) return name
   const message = `'${toSafeLine(name)}' cannot be the name of an entry.`
-  return errorOf('INVALID_ARGUMENT', message, 'Use letters, digits, - and _: --name nexus-skills')
+  throw errorOf('INVALID_ARGUMENT', message, 'Use letters, digits, - and _: --name nexus-skills')
 }
 
 /** `nexus mcp install <client>`: shows what changes in the client's file, and writes it. */
@@ -89,17 +83,9 @@ async function apply(change: Change, { client, scope, name }: EntryPlace, invoca
   if (isWritten) await askAboutForeign(change, client, name, invocation)
   const copy = isWritten ? await writeChange(change) : undefined
   const written = isDry ? `Nothing was written (--dry-run): ${shown}` : `Changed ${shown}`
+  const state = { changed: !isSame, written: isWritten, before, after, copy: copy ?? null }
   return {
-    data: {
-      client: client.id,
-      scope,
-      file: path,
-      changed: !isSame,
-      written: isWritten,
-      before,
-      after,
-      copy: copy ?? null,
-    },
+    data: { client: client.id, scope, file: path, ...state },
     show: () => {
       terminal.line(isSame ? `Nothing to change in ${shown}.` : written)
       if (copy !== undefined) terminal.note(`A copy of the old file: ${terminal.shortPath(copy)}`)
@@ -137,10 +123,9 @@ export async function checkClients(invocation: Invocation): Promise<Answer> {
   const rows: Row[] = []
   for (const each of found) rows.push({ ...each, result: await start(each, where, invocation.signal) })
   const diagnostics = rows.length === 0 ? [nothingInstalled(asked, where)] : rows.flatMap(diagnosticsOf)
+  const entries = rows.map(({ client, scope, path, result }) => ({ client: client.id, scope, file: path, ...result }))
   return {
-    data: {
-      entries: rows.map(({ client, scope, path, result }) => ({ client: client.id, scope, file: path, ...result })),
-    },
+    data: { entries },
     diagnostics,
     show: () => {
       for (const { client, path, result } of rows)

@@ -2,7 +2,7 @@ import { measure } from '../../../skills/catalog/index.ts'
 import { budgetDiagnostics } from '../../../local/index.ts'
 import { type Answer, choiceFlag, CHOICES, type Invocation, numberFlag } from '../command.ts'
 import { many } from '../failure.ts'
-import { agentFlag, openFor, printDiagnostics } from '../open.ts'
+import { agentOf, openFor, printDiagnostics } from '../open.ts'
 
 /** `nexus prompt`: the skills section as the model gets it on stdout, its cost on stderr. */
 export async function showPrompt(invocation: Invocation): Promise<Answer> {
@@ -12,7 +12,7 @@ export async function showPrompt(invocation: Invocation): Promise<Answer> {
   // Members that are undefined would replace the settings.
   const prompt = { ...(wished && { style: wished }), ...(budget !== undefined && { budgetChars: budget }) }
   await using local = await openFor(invocation, { record: 'memory', readsUses: true, prompt })
-  const agent = local.runtime.openAgent({ id: agentFlag(invocation) })
+  const agent = agentOf(local, invocation)
   const tools = agent.definitions()
   const text = agent.instructions()
   const index = agent.index()

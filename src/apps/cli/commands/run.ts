@@ -1,5 +1,5 @@
 import { addAbortSignal } from 'node:stream'
-import { createAgent, type ModelChoice, type TurnResult } from '../../../agents/turns/index.ts'
+import { type Agent, createAgent, type ModelChoice, type TurnResult } from '../../../agents/turns/index.ts'
 import { commandFix, type LedgerEntry, newId, toSafeLine } from '../../../kernel/index.ts'
 import { budgetDiagnostics, type Local } from '../../../local/index.ts'
 import { type Lease, sessionLease, type Store, type TurnRecord } from '../../../store/index.ts'
@@ -7,14 +7,14 @@ import { type Answer, argument, argumentMissing, type Invocation, stringFlag } f
 import { errorOf, type Failure, many, toFailure } from '../failure.ts'
 import { chooseModel } from '../model/choose-model.ts'
 import { isTerminalAt } from '../output.ts'
-import { agentFlag, openFor, printDiagnostics, diagnosticsOf, warnUnconfined } from '../open.ts'
+import { agentFlag, agentOf, openFor, printDiagnostics, diagnosticsOf, warnUnconfined } from '../open.ts'
 import { findSession, matchingIds, theOne, TURN } from '../stored.ts'
 import { noteSets, type SetInShort, setsOfCalls } from '../show/change-set.ts'
 import { noteDenials } from '../show/denials.ts'
 import { printSkillsAbove } from '../show/other-clients.ts'
 import { countsOf } from '../show/skills.ts'
 import { pathsOfSkills } from '../show/skill-paths.ts'
-import { createTurnDisplay, formatTrace, type TurnDisplay } from '../show/turn.ts'
+import { createTurnDisplay, formatTrace } from '../show/turn.ts'
 
 /** The message of a session that is run: a new one, or one that an ended process left. */
 type Work =
@@ -36,7 +36,10 @@ export async function runTask(invocation: Invocation): Promise<Answer> {
         sessionId: wanted === undefined ? newId() : (await findSession(store, wanted)).id,
       }
     const [newest] = await store.sessions.list({ limit: 1, scope: runtime.openAgent().scope })
-    if (!newest) throw errorOf('FILE_NOT_FOUND', 'This workspace has no session to continue.', startOne())
+    if (!newest) {
+      const fix = commandFix('Start one:', 'run', 'Chart data/sales.csv by region')
+      throw errorOf('FILE_NOT_FOUND', 'This workspace has no session to continue.', fix)
+    }
     const { id: sessionId } = newest
     if (task !== undefined) return { sessionId, agentId: agentId ?? newest.agentId, task }
     const turn = await nextTurn(store, sessionId)
@@ -81,10 +84,6 @@ function stillRuns(sessionId: string, { owner, expiresAt }: Lease): Error {
   )
 }
 
-function startOne() {
-  return commandFix('Start one:', 'run', 'Chart data/sales.csv by region')
-}
-
 /** Throws CONFLICT while a question of a turn is open and nobody here can answer it. */
 async function checkAnswered(store: Store, turnId: string, invocation: Invocation): Promise<void> {
   const { flags, terminal } = invocation
@@ -110,7 +109,7 @@ async function takeTurn(invocation: Invocation, choose: (local: Local) => Promis
   if ('turnId' in work) await checkAnswered(store, work.turnId, invocation)
   const model = await chooseModel(local, invocation)
   warnUnconfined(local, invocation)
-  const agent = local.runtime.openAgent({ id: agentFlag(invocation) })
+  const agent = agentOf(local, invocation)
   const { ready, held } = countsOf(agent.catalog())
   const about = `model ${model.describe} · ${ready} skills ready, ${held} held · sandbox ${local.sandbox.kind}`
   terminal.note(terminal.paintNote('dim', about))
@@ -118,13 +117,13 @@ async function takeTurn(invocation: Invocation, choose: (local: Local) => Promis
   const index = agent.index()
   printDiagnostics(budgetDiagnostics(local.loaded, index), terminal)
   const onStderr = terminal.besideDocument()
-  const { onEvent } = createTurnDisplay(onStderr, {
+  const onEvent = createTurnDisplay(onStderr, {
     say: invocation.flags['json'] === true ? () => undefined : terminal.write,
     note: terminal.note,
     isAnswered: invocation.flags['yes'] === true || terminal.isInteractive,
     showPaths: pathsOfSkills(local, agentFlag(invocation), terminal),
   })
-  const result = await send(local, model, { invocation, work, onEvent })
+  const result = await send(local, model, work, { signal: invocation.signal, onEvent })
   const entries = await store.ledger.list({ turnId: result.turnId })
   if (entries.length > 0) terminal.note(`\n${formatTrace(entries, onStderr)}`)
   await noteDenials(entries, local, invocation)
@@ -165,9 +164,9 @@ async function readTask({ positionals, rest, signal }: Invocation): Promise<stri
 async function send(
   local: Local,
   model: ModelChoice,
-  turn: { readonly invocation: Invocation; readonly work: Work; readonly onEvent: TurnDisplay['onEvent'] },
+  work: Work,
+  options: NonNullable<Parameters<Agent['send']>[1]>,
 ): Promise<TurnResult> {
-  const { invocation, work, onEvent } = turn
   const { store, config } = local
   const agentId = work.agentId ?? (config.agents[0]?.id as string)
   const { maxIterations, maxConcurrentTools } = config.limits
@@ -179,7 +178,6 @@ async function send(
     limits: { maxIterations, maxConcurrentTools },
     instructions,
   })
-  const options = { signal: invocation.signal, onEvent }
   return 'task' in work ? agent.send(work.task, options) : agent.resume(work.turnId, options)
 }
 

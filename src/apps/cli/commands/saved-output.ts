@@ -2,6 +2,7 @@ import { commandFix, toSafeLine, toSafeText } from '../../../kernel/index.ts'
 import type { BlobReference, BlobReferences } from '../../../store/index.ts'
 import type { Answer, Invocation } from '../command.ts'
 import { errorOf } from '../failure.ts'
+import { createLineBuffer } from '../show/lines.ts'
 import { matchingIds, openStored } from '../stored.ts'
 
 /** `nexus sessions show --output <id>`: the bytes as they were kept; a person's terminal gets visible text only. */
@@ -19,14 +20,18 @@ export async function showOutput(invocation: Invocation, wanted: string): Promis
     const lead = 'The outcome of a call names its output. See the sessions:'
     throw errorOf('FILE_NOT_FOUND', message, commandFix(lead, 'sessions', 'list', '--all'))
   }
-  const shown = terminal.isShown ? visibleText() : undefined
+  // By lines, so that no chunk ends inside of an escape sequence.
+  const lines = terminal.isShown ? createLineBuffer((text) => terminal.write(toSafeText(text))) : undefined
+  const decoder = new TextDecoder()
   for await (const chunk of blobs.read(reference)) {
-    terminal.write(shown ? shown(chunk) : chunk)
+    if (lines) lines.add(decoder.decode(chunk, { stream: true }))
+    else terminal.write(chunk)
     // The rest stays in the file until a slow reader has taken this.
     await terminal.drained()
     if (terminal.outputFailure) break
   }
-  if (shown) terminal.write(shown())
+  lines?.add(decoder.decode())
+  lines?.flush()
   if (reference.isCut) terminal.note(`The command wrote more: only the first ${reference.bytes} bytes were kept.`)
   return {}
 }
@@ -37,21 +42,4 @@ async function findOutput(blobs: BlobReferences, wanted: string): Promise<BlobRe
   if (exact || wanted === '') return exact
   const matching = matchingIds(await blobs.list(), wanted)
   return matching.length === 1 ? matching[0] : undefined
-}
-
-/** A longer line is shown in pieces. */
-const MOST_HELD_CHARS = 65_536
-
-/** Text for a terminal from chunks of bytes, line by line, so that no chunk ends inside of an escape sequence. */
-function visibleText(): (chunk?: Uint8Array) => string {
-  const decoder = new TextDecoder()
-  let held = ''
-  return (chunk) => {
-    held += decoder.decode(chunk, { stream: chunk !== undefined })
-    const isLong = held.length > MOST_HELD_CHARS
-    const end = chunk === undefined || (isLong && !held.includes('\n')) ? held.length : held.lastIndexOf('\n') + 1
-    const text = held.slice(0, end)
-    held = held.slice(end)
-    return toSafeText(text)
-  }
 }

@@ -8,24 +8,16 @@ const EVERY_MS = 1000
 export interface Progress {
   /** From now on this is going on; a function is asked each time, to say how far it is. */
   begin(what: string | (() => string)): void
-  /** Takes the line away until the next second, where stdout is the same screen; call it before data is written. */
-  clear(): void
-  /** Takes the line away for good. */
+  /** Takes the line away. */
   end(): void
 }
 
 export function createProgress(terminal: Terminal): Progress {
   let timer: NodeJS.Timeout | undefined
   let isShown = false
-  const takeAway = (): void => {
-    if (terminal.isDumb) return
-    if (isShown) terminal.writeNote('\r\u001b[K')
-    isShown = false
-  }
   const end = (): void => {
     clearInterval(timer)
-    timer = undefined
-    takeAway()
+    if (isShown && !terminal.isDumb) terminal.writeNote('\r\u001b[K')
     isShown = false
   }
   return {
@@ -45,9 +37,6 @@ export function createProgress(terminal: Terminal): Progress {
         isShown = true
       }, EVERY_MS)
       timer.unref()
-    },
-    clear: () => {
-      if (Number.isFinite(terminal.columns)) takeAway()
     },
     end,
   }

@@ -45,7 +45,7 @@ function replyTo(request: ModelRequest): Reply {
     default: {
       const report = lastReport(results.at(-1) ?? '')
       if (!report) return giveUp(`the script did not report a result: ${(results.at(-1) ?? '').slice(0, 300)}`, usage)
-      return { type: 'text', text: inChunks(finalText(report)), delayMs: 12, usage }
+      return { type: 'text', text: finalText(report).match(/\S+\s*/g) ?? [], delayMs: 12, usage }
     }
   }
 }
@@ -76,8 +76,4 @@ function finalText(report: JsonObject): string {
     `${String(top['name'])} leads with ${Number(top['total']).toLocaleString('en-US')} (${share.toFixed(1)} %). `,
     `The table is in ${String(report['summary'])}, the chart in ${String(report['chart'])}.`,
   ].join('')
-}
-
-function inChunks(text: string): string[] {
-  return text.match(/\S+\s*/g) ?? [text]
 }

@@ -23,7 +23,7 @@ export async function noteDenials(
   const byTool = new Map(denied.map((each) => [`${each.call.agentId} ${each.call.tool}`, each]))
   for (const { call, decision } of byTool.values()) {
     const { agentId, tool } = call
-    const explanation = await explainCall(openAgent(local, agentId), { tool, args: {} })
+    const explanation = await explainCall(openAgent(local, agentId), { tool, args: {} }, terminal)
     const matches = explanation.matches.filter(({ list, entry }) => `${list} ${entry}` === decision.rule)
     const [line] = await linesOf(local.loaded, { agent: agentId, tool }, { ...explanation, matches, steps: [] })
     if (line !== undefined && line.place !== '')

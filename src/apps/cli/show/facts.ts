@@ -17,7 +17,7 @@ import type { Inspection, Local } from '../../../local/index.ts'
 import { SOURCE_LIMITS } from '../../../skills/sources/index.ts'
 import { readOfSkill } from '../../../machine/skill-files/index.ts'
 import type { Invocation } from '../command.ts'
-import { agentFlag } from '../open.ts'
+import { agentFlag, agentOf } from '../open.ts'
 import { shortPath, typedPath } from '../terminal.ts'
 import { withCommands } from './findings.ts'
 import { otherClientFolders, skillsAbove } from './other-clients.ts'
@@ -26,11 +26,10 @@ export type Seen = Pick<Inspection, 'loaded' | 'sources' | 'facts' | 'waitsForTr
 
 /** The same of an open runtime, with the catalog of the agent that was asked for. */
 export function seenIn(
-  { loaded, sources, runtime, waitsForTrust }: Pick<Local, 'loaded' | 'sources' | 'runtime' | 'waitsForTrust'>,
+  local: Pick<Local, 'loaded' | 'sources' | 'runtime' | 'waitsForTrust'>,
   invocation: Invocation,
 ): Seen {
-  const catalog = runtime.openAgent({ id: agentFlag(invocation) }).catalog()
-  return { loaded, sources, facts: runtime.facts, waitsForTrust, catalog }
+  return { ...local, facts: local.runtime.facts, catalog: agentOf(local, invocation).catalog() }
 }
 
 /** Known only to an open runtime and a session. */

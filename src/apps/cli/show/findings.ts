@@ -20,9 +20,15 @@ const MARKS = { error: ['red', '✗'], warning: ['yellow', '!'], info: ['dim', '
 
 /** ✗, ! or ✓ before a subject with these findings. */
 export function worstMark(findings: readonly Pick<Finding, 'severity'>[], { paint }: Pick<Terminal, 'paint'>): string {
-  const worst = (['error', 'warning'] as const).find((each) => findings.some(({ severity }) => severity === each))
-  const [style, mark] = worst === undefined ? (['green', '✓'] as const) : MARKS[worst]
+  const worst = worstOf(findings)
+  const [style, mark] = worst === undefined ? (['green', '✓'] as const) : MARKS[worst.severity]
   return paint(style, mark)
+}
+
+/** The first error, else the first warning. */
+function worstOf<Found extends Pick<Finding, 'severity'>>(findings: readonly Found[]): Found | undefined {
+  const first = (wanted: string) => findings.find(({ severity }) => severity === wanted)
+  return first('error') ?? first('warning')
 }
 
 /** One finding with its file and its fix. `indent` precedes each line. */
@@ -100,9 +106,7 @@ export function printDiagnosis(diagnosis: Diagnosis, invocation: Invocation): vo
 
 /** The command that explains the code of the worst finding; nothing when all is well. */
 export function printExplain(findings: readonly Pick<Finding, 'code' | 'severity'>[], terminal: Terminal): void {
-  const worst = ['error', 'warning']
-    .map((severity) => findings.find((found) => found.severity === severity))
-    .find((found) => found !== undefined)
+  const worst = worstOf(findings)
   if (worst === undefined) return
   terminal.line(
     `\n${terminal.paint('dim', `What a code means, with an example: ${terminal.commandLine(['explain', worst.code])}`)}`,

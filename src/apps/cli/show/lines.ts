@@ -10,17 +10,15 @@ export interface LineBuffer {
   flush(): void
 }
 
-/** `show` gets one or more whole lines at a time, without the last line break. */
+/** `show` gets one or more whole lines at a time, with their line breaks. */
 export function createLineBuffer(show: (lines: string) => void): LineBuffer {
   let kept = ''
   return {
     add(chunk) {
       kept += chunk
-      const end = kept.lastIndexOf('\n')
-      if (end !== -1) {
-        show(kept.slice(0, end))
-        kept = kept.slice(end + 1)
-      }
+      const end = kept.lastIndexOf('\n') + 1
+      if (end > 0) show(kept.slice(0, end))
+      kept = kept.slice(end)
       if (kept.length <= MOST_KEPT_CHARS) return
       show(kept)
       kept = ''

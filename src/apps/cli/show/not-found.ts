@@ -30,9 +30,8 @@ export async function notFound(name: string, seen: Seen, invocation: Invocation)
     const fix = commandHint('To see where Nexus looked, run:', ['skills', 'why', name], invocation)
     return errorOf('SKILL_NOT_FOUND', message, fix)
   }
-  const next = { fix: first.fix, ...(first.proposal && { proposal: first.proposal }) }
   const file = first.path === undefined ? '' : ` (${invocation.terminal.shortPath(first.path)})`
-  return errorOf('SKILL_NOT_FOUND', `There is no skill '${toSafeLine(name)}'. ${first.message}${file}`, next)
+  return errorOf('SKILL_NOT_FOUND', `There is no skill '${toSafeLine(name)}'. ${first.message}${file}`, first)
 }
 
 /** The error behind a load that failed. For a model a held skill does not exist; a person gets every reason. */

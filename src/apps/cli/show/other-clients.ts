@@ -31,7 +31,7 @@ export function clientOf(path: string): string | undefined {
 
 /** Names each such folder that contains skills and is not searched, with the command that includes it. */
 export function printUnread({ sources }: Pick<Inspection, 'sources'>, { terminal, environment }: Invocation): void {
-  const searched = new Set(sources.flatMap(({ folder }) => (folder ? [realPath(folder.path)] : [])))
+  const searched = searchedIn(sources)
   for (const { path } of otherClientFolders(environment.home)) {
     if (!containsSkills(path) || searched.has(realPath(path))) continue
     const line = terminal.commandLine(['skills', 'list', '--skills-dir', path])
@@ -53,7 +53,7 @@ type Searched = Pick<Inspection, 'sources'> & { readonly workspace: Pick<Inspect
 
 /** The nearest directory above the workspace with a folder of skills; undefined when the workspace has skills of its own. */
 export function skillsAbove({ workspace, sources }: Searched, home: string): string | undefined {
-  const searched = new Set(sources.flatMap(({ folder }) => (folder ? [realPath(folder.path)] : [])))
+  const searched = searchedIn(sources)
   if (sources.some(({ tier, folder }) => tier === 'workspace' && folder !== undefined && containsSkills(folder.path)))
     return undefined
   return parentsOf(workspace.directory)
@@ -61,6 +61,10 @@ export function skillsAbove({ workspace, sources }: Searched, home: string): str
     .find(
       (directory) => containsSkills(join(directory, 'skills')) && !searched.has(realPath(join(directory, 'skills'))),
     )
+}
+
+function searchedIn(sources: Inspection['sources']): ReadonlySet<string> {
+  return new Set(sources.flatMap(({ folder }) => (folder ? [realPath(folder.path)] : [])))
 }
 
 /** The directories above one, the nearest first. */

@@ -39,7 +39,10 @@ export async function linesOf(
   return [
     ...policy,
     { rule: `preset: ${preset ?? DEFAULT_PRESET}`, place: own || placeOf(['permissions', 'defaultPreset']) },
-    ...(await settingsOf(loaded, index, tool)).map((line) => ({ rule: ruleText(line), place: placeOf(line.keys) })),
+    ...(await settingsOf(loaded, index, tool)).map(({ preset: from, name, value, keys }) => {
+      const rule = `${from === undefined ? 'permissions' : `preset ${from}`}, ${name}: ${valueText(value)}`
+      return { rule, place: placeOf(keys) }
+    }),
   ]
 }
 
@@ -52,10 +55,6 @@ async function settingsOf(loaded: LoadedConfig, index: number, tool: string): Pr
   const chain = 'problem' in found ? [] : found.chain
   const groups = (await readPolicies(loaded)).policies[index]?.rules.groups ?? new Map()
   return permissionLines(tool, groups, { agent: ['agents', index], delta, chain, destructiveTools })
-}
-
-function ruleText({ preset, name, value }: PermissionLine): string {
-  return `${preset === undefined ? 'permissions' : `preset ${preset}`}, ${name}: ${valueText(value)}`
 }
 
 function valueText(value: PermissionLine['value']): string {

@@ -16,10 +16,11 @@ import { formatTable, shorten } from './columns.ts'
 
 export function formatReady(catalog: Catalog, terminal: Terminal): string {
   if (catalog.skills.length === 0) return 'No skill is ready.'
+  // The name, unless that is the address of another skill.
   const rows = catalog.skills.map((skill) => {
     const mark = skill.invocation.model ? terminal.paint('green', '✓') : terminal.paint('dim', '·')
     return [
-      `${mark} ${terminal.paint('bold', shorten(calledIn(catalog, skill), 40))}`,
+      `${mark} ${terminal.paint('bold', shorten(skill.name.includes('/') ? catalog.callName(skill) : toSafeLine(skill.name), 40))}`,
       terminal.paint('dim', skill.origin.source),
       terminal.paint('dim', costOf(skill)),
       toSafeLine(skill.description),
@@ -43,11 +44,6 @@ export function countsOf({ skills, held, shadowed, invalid }: Catalog) {
   const ready = skills.filter(({ invocation }) => invocation.model).length
   const others = { held: held.length, shadowed: shadowed.length, invalid: invalid.length }
   return { ready, notForModel: skills.length - ready, ...others }
-}
-
-/** The name, unless that is the address of another skill. */
-function calledIn(catalog: Catalog, skill: Skill): string {
-  return skill.name.includes('/') ? catalog.callName(skill) : toSafeLine(skill.name)
 }
 
 /** Every copy that is held, shadowed or invalid, one a line, with the reason. */

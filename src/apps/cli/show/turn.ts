@@ -15,10 +15,6 @@ import type { ShowPaths } from './skill-paths.ts'
 import { formatTable, shorten, widthOf } from './columns.ts'
 import { createLineBuffer, type LineBuffer } from './lines.ts'
 
-export interface TurnDisplay {
-  readonly onEvent: (event: AgentEvent) => void
-}
-
 /**
  * Shows a turn as it happens: the model's words through `say`, everything about tools through `note`.
  * Text of the model and of commands is made safe for a terminal first.
@@ -31,7 +27,7 @@ export function createTurnDisplay(
     readonly isAnswered?: boolean
     readonly showPaths?: ShowPaths
   },
-): TurnDisplay {
+): (event: AgentEvent) => void {
   let midLine = false
   const note = (text: string): void => {
     if (midLine) streams.say('\n')
@@ -45,57 +41,55 @@ export function createTurnDisplay(
   const denied = new Set<string>()
   /** Calls about which a person was asked: the fix of their denial is for the model. */
   const asked = new Set<string>()
-  return {
-    onEvent: (event) => {
-      progress.end()
-      switch (event.type) {
-        case 'text-delta': {
-          const text = toSafeText(event.text)
-          if (text === '') return
-          streams.say(text)
-          midLine = !text.endsWith('\n')
-          return
-        }
-        case 'tool-call':
-          note(
-            `${terminal.paint('cyan', '→')} ${terminal.paint('bold', toSafeLine(event.tool))} ${describeArguments(event.arguments)}`,
-          )
-          return
-        case 'tool-decision':
-          if (event.decision.type === 'allow') progress.begin('a tool is at work')
-          else note(`  ${terminal.paint('red', describeDecision(event.decision))}`)
-          if (event.decision.type === 'deny') denied.add(event.callId)
-          return
-        case 'tool-output':
-          live.add(event)
-          return
-        case 'tool-result':
-          live.end(event.callId)
-          progress.begin('waiting for the model')
-          for (const line of resultLines(event, terminal, denied.delete(event.callId), asked.delete(event.callId)))
-            note(showPaths(line))
-          return
-        case 'notice':
-          note(`  ${terminal.paint('yellow', toSafeLine(fixText({ fix: event.text, ...event }, terminal) ?? ''))}`)
-          progress.begin(event.code === 'turn-waits' ? 'waiting for the session' : 'waiting for the model')
-          return
-        case 'turn-start':
-          progress.begin('waiting for the model')
-          return
-        case 'tool-asked':
-          asked.add(event.callId)
-          if (event.isOpen && !streams.isAnswered)
-            note(terminal.paint('dim', `  ${answerHint(event.approvalId, terminal)}`))
-          return
-        case 'turn-queued':
-        case 'step-end':
-          return
-        case 'turn-end':
-          if (midLine) streams.say('\n')
-          midLine = false
-          return
+  return (event) => {
+    progress.end()
+    switch (event.type) {
+      case 'text-delta': {
+        const text = toSafeText(event.text)
+        if (text === '') return
+        streams.say(text)
+        midLine = !text.endsWith('\n')
+        return
       }
-    },
+      case 'tool-call':
+        note(
+          `${terminal.paint('cyan', '→')} ${terminal.paint('bold', toSafeLine(event.tool))} ${describeArguments(event.arguments)}`,
+        )
+        return
+      case 'tool-decision':
+        if (event.decision.type === 'allow') progress.begin('a tool is at work')
+        else note(`  ${terminal.paint('red', describeDecision(event.decision))}`)
+        if (event.decision.type === 'deny') denied.add(event.callId)
+        return
+      case 'tool-output':
+        live.add(event)
+        return
+      case 'tool-result':
+        live.end(event.callId)
+        progress.begin('waiting for the model')
+        for (const line of resultLines(event, terminal, denied.delete(event.callId), asked.delete(event.callId)))
+          note(showPaths(line))
+        return
+      case 'notice':
+        note(`  ${terminal.paint('yellow', toSafeLine(fixText({ fix: event.text, ...event }, terminal) ?? ''))}`)
+        progress.begin(event.code === 'turn-waits' ? 'waiting for the session' : 'waiting for the model')
+        return
+      case 'turn-start':
+        progress.begin('waiting for the model')
+        return
+      case 'tool-asked':
+        asked.add(event.callId)
+        if (event.isOpen && !streams.isAnswered)
+          note(terminal.paint('dim', `  ${answerHint(event.approvalId, terminal)}`))
+        return
+      case 'turn-queued':
+      case 'step-end':
+        return
+      case 'turn-end':
+        if (midLine) streams.say('\n')
+        midLine = false
+        return
+    }
   }
 }
 
@@ -152,7 +146,7 @@ function liveOutput(show: (text: string) => void): {
     add({ callId, stream, text }) {
       const call = calls.get(callId) ?? { buffers: {}, lines: 0, chars: 0, hidden: 0 }
       calls.set(callId, call)
-      call.buffers[stream] ??= createLineBuffer((lines) => showWithin(call, lines))
+      call.buffers[stream] ??= createLineBuffer((lines) => showWithin(call, lines.replace(/\n$/, '')))
       call.buffers[stream].add(text)
     },
     end(callId) {
@@ -165,49 +159,42 @@ function liveOutput(show: (text: string) => void): {
   }
 }
 
-/**
- * The ledger of a turn: what was called, who allowed it, what came of it, how long it took. A table where it fits, else two
- * lines a call.
- */
+/** The ledger of a turn: what was called, who allowed it, what came of it, how long it took. Where a table is too wide, calls are wrapped. */
 export function formatTrace(
   entries: readonly LedgerEntry[],
   terminal: Terminal,
   titleOf: (entry: LedgerEntry, index: number) => string = (_, index) => String(index + 1),
 ): string {
-  const table = formatTable(entries.map((entry, index) => traceRow(entry, titleOf(entry, index), terminal)))
-  if (table.split('\n').every((line) => widthOf(line) <= terminal.columns - TRACE_INDENT)) return table
-  return entries
-    .map((entry, index) => {
-      const maxCells = Math.max(12, terminal.columns - NARROW_REST)
-      const [number = '', tool = '', args = '', ...rest] = traceRow(entry, titleOf(entry, index), terminal, maxCells)
-      const room = Math.max(20, terminal.columns - TRACE_INDENT - widthOf(`${number}  `))
-      return `${number}  ${shorten(`${tool}  ${args}`, room)}\n   ${rest.filter((cell) => cell !== '').join('  ')}`
-    })
-    .join('\n')
+  const columns = terminal.columns - TRACE_INDENT
+  const rows = entries.map((entry, index) => traceRow(entry, titleOf(entry, index), terminal))
+  const table = formatTable(rows)
+  if (table.split('\n').every((line) => widthOf(line) <= columns)) return table
+  const joined = rows.map(([title = '', ...cells]) => [title, cells.filter((cell) => cell !== '').join('  ')])
+  return formatTable(joined, { columns, long: 'wrap' })
 }
 
-function traceRow(entry: LedgerEntry, title: string, terminal: Terminal, maxCells = 60): string[] {
+function traceRow(entry: LedgerEntry, title: string, terminal: Terminal): string[] {
   const { call, decision, openedAt, closedAt } = entry
   return [
     terminal.paint('dim', title),
     toSafeLine(call.tool),
-    shorten(describeArguments(call.arguments), 60),
-    describeDecision(decision, maxCells),
-    traceResult(entry, terminal, maxCells),
+    shorten(describeArguments(call.arguments), MOST_CELLS),
+    describeDecision(decision, MOST_CELLS),
+    traceResult(entry, terminal),
     closedAt === undefined ? '' : terminal.paint('dim', `${closedAt - openedAt} ms`),
   ]
 }
 
 /** The outcome, without the reason of a denial that the decision gives already. */
-function traceResult({ decision, outcome, state }: LedgerEntry, terminal: Terminal, maxCells: number): string {
+function traceResult({ decision, outcome, state }: LedgerEntry, terminal: Terminal): string {
   if (decision.type === 'deny') return terminal.paint('red', '✗ not run')
   if (!outcome) return terminal.paint('yellow', state)
   const { length } = notesOf(outcome)
-  return `${describeOutcome(outcome, terminal, maxCells)}${length === 0 ? '' : `, ${many(length, 'note')}`}`
+  return `${describeOutcome(outcome, terminal, MOST_CELLS)}${length === 0 ? '' : `, ${many(length, 'note')}`}`
 }
 
-/** Cells of the second line of a call besides the summary: indent, an ordinary decision, mark and time. */
-const NARROW_REST = 42
+/** For one part of a call in a table. */
+const MOST_CELLS = 60
 /** The demo indents the table. */
 const TRACE_INDENT = 2
 
@@ -228,7 +215,7 @@ function describeOutcome(outcome: Outcome, terminal: Terminal, maxCells?: number
     const message = shorten(toSafeLine(outcome.message), maxCells === undefined ? MOST_NOTE_CELLS : 90)
     return `${terminal.paint('red', '✗')} ${outcome.code}: ${message}`
   }
-  return `${markOf(outcome, terminal)} ${summary(outcome, maxCells ?? 60)}`
+  return `${markOf(outcome, terminal)} ${summary(outcome, maxCells ?? MOST_CELLS)}`
 }
 
 /** A command that ended with another exit code than 0 is a result for the model; for a person it did not succeed. */

@@ -14,7 +14,9 @@ export function toSarif(diagnostics: readonly Diagnostic[]): JsonValue {
     version: '2.1.0',
     runs: [
       {
-        tool: { driver: { name: 'nexus', rules: ids.map((id) => ({ id, shortDescription: { text: means(id) } })) } },
+        tool: {
+          driver: { name: 'nexus', rules: ids.map((id) => ({ id, shortDescription: { text: means.get(id) ?? id } })) },
+        },
         columnKind: 'utf16CodeUnits',
         results: diagnostics.map((diagnostic) => toResult(diagnostic, ids.indexOf(diagnostic.code))),
       },

@@ -21,7 +21,8 @@ import {
   SOURCE_CODES,
   SOURCE_LIMITS,
 } from '../../../skills/sources/index.ts'
-import { listFiles as walkFiles, readOfSkill } from '../../../machine/skill-files/index.ts'
+import { decodeText } from '../../../skills/load/index.ts'
+import { type listFiles, readOfSkill } from '../../../machine/skill-files/index.ts'
 import type { Invocation } from '../command.ts'
 import { withProgress } from '../interactive/progress.ts'
 
@@ -159,9 +160,7 @@ function fileTarget(absolute: string, { cwd }: Around): Target {
     const found = problem('skill-archive', { ...aboutArchive(shown, shown.replace(ARCHIVE, '')), ...at })
     return { ...target, diagnostics: [found] }
   }
-  const words = /^skills?[.-]/i.test(file)
-    ? { message: `The file is named ${file}. Nexus reads only SKILL.md.`, fix: 'Rename it to SKILL.md.' }
-    : aboutSingleFile(shown, shown.replace(/\.\w+$/, ''))
+  const words = aboutSingleFile(shown, shown.replace(/\.\w+$/, ''))
   return { ...target, diagnostics: [problem('skill-file-name', { ...words, ...at })] }
 }
 
@@ -225,10 +224,12 @@ export async function readTarget(target: Target, signal: AbortSignal): Promise<U
   }
 }
 
-/** Findings about the files of a whole skill, by the rules of loading; none for a target that is one file. */
-export async function checkFiles(target: Target, { cwd, signal }: Around): Promise<readonly Diagnostic[]> {
-  if (!target.isWhole) return []
-  const { files, leftOut, problem: error } = await walkFiles(target, { signal })
+/** Findings about the files of a whole skill, by the rules of loading. */
+export async function checkFiles(
+  target: Target,
+  { files, leftOut, problem: error }: Awaited<ReturnType<typeof listFiles>>,
+  { cwd, signal }: Around,
+): Promise<readonly Diagnostic[]> {
   const found: Diagnostic[] = []
   if (error) {
     const { message, path = target.directory, fix } = error
@@ -276,7 +277,7 @@ const MAX_SEARCHED_BYTES = 16 * 1024 * 1024
 async function textOf(target: Target, path: string, signal: AbortSignal): Promise<string | undefined> {
   try {
     const { bytes } = await readOfSkill(target, path, { maxBytes: MAX_SEARCHED_BYTES, signal })
-    return bytes.includes(0) ? undefined : new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return decodeText(bytes)
   } catch (error) {
     if (isNexusError(error) && error.code === 'CANCELLED') throw error
     return undefined

@@ -1,5 +1,5 @@
-import { readdirSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
+import { listFiles } from '../../../machine/skill-files/index.ts'
 import { fixOption } from '../../../skills/diagnose/index.ts'
 import { type Change, checkLenient, checkStrict, fixSkill, type Profile } from '../../../skills/format/index.ts'
 import { type Diagnostic, hasErrors, type Severity, type SkillDocument, toSafeLine } from '../../../kernel/index.ts'
@@ -72,14 +72,16 @@ async function judge(target: Target, options: ValidateOptions, invocation: Invoc
     return { target, diagnostics, changes: [], name: undefined, state: 'invalid' }
   }
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
-  const files = NAMES_FILES.test(text) ? listFiles(target.directory) : undefined
+  const walked = target.isWhole || NAMES_FILES.test(text) ? await listFiles(target, { signal }) : undefined
+  // With a problem it is not known which links are broken.
+  const files = walked?.problem ? undefined : walked?.files.map((file) => file.path)
   const { document, diagnostics: inText } =
     profile === undefined ? checkLenient(bytes, { ...about, files }) : checkStrict(bytes, { ...about, files, profile })
   const found = [
     ...target.diagnostics,
     ...fixed.diagnostics.filter(({ code }) => code === 'write-failed'),
     ...inText.map((each) => forLink(each, target)).sort(byPlace),
-    ...(await checkFiles(target, invocation)),
+    ...(target.isWhole && walked ? await checkFiles(target, walked, invocation) : []),
   ]
   const diagnostics = reported(errorsFirst(found), options)
   return { target, diagnostics, changes: fixed.changes, name: document?.name, state: stateOf(found, document) }
@@ -87,29 +89,6 @@ async function judge(target: Target, options: ValidateOptions, invocation: Invoc
 
 /** Links, and paths behind the directory of the skill. */
 const NAMES_FILES = /\]\(|\{baseDir\}\/|_SKILL_DIR\}\//
-
-/** Files of a skill that are listed for the check of links; with more, links are not checked. */
-const MAX_FILES = 5_000
-
-/** Paths of a skill's files, relative with forward slashes; undefined when there are too many or they cannot be listed. */
-function listFiles(directory: string): readonly string[] | undefined {
-  const files: string[] = []
-  const ahead = ['']
-  for (let prefix = ahead.pop(); prefix !== undefined; prefix = ahead.pop()) {
-    try {
-      for (const entry of readdirSync(join(directory, prefix), { withFileTypes: true })) {
-        if (entry.name === '.git' || entry.name === 'node_modules') continue
-        if (entry.isDirectory()) ahead.push(`${prefix}${entry.name}/`)
-        files.push(prefix + entry.name)
-      }
-    } catch {
-      // A directory that is closed to us or gone: it is not known which links are broken.
-      return undefined
-    }
-    if (files.length > MAX_FILES) return undefined
-  }
-  return files
-}
 
 function reported(diagnostics: readonly Diagnostic[], { quiet }: ValidateOptions): readonly Diagnostic[] {
   return quiet ? diagnostics.filter(({ severity }) => severity === 'error') : diagnostics

@@ -55,7 +55,9 @@ export async function serveHttp({ port: wanted, keyFile, signal, onReady, ...opt
   try {
     const file = keyFile?.(port)
     const key = file === undefined ? undefined : await openKeyFile(file)
-    const guard = createGuard({ port, key, onWrongKey: (count) => isRound(count) && log(LOG.wrongKey(count)) })
+    // 1, 10, 100 …: a flood does not fill the log.
+    const onWrongKey = (count: number): void => void (/^10*$/.test(String(count)) && log(LOG.wrongKey(count)))
+    const guard = createGuard({ port, key, onWrongKey })
     const node = keepingRequests(handler, sessions)
     const stop = host.onSkillsChanged(() => {
       handler.notify.toolsChanged()
@@ -99,7 +101,7 @@ function keepingRequests(
       )
       const body = await parsed(web)
       const answered = await sessions.handle(web, { body, sent })
-      return answered ?? handler.fetch(web, { ...options, ...(body !== undefined && { parsedBody: body }) })
+      return answered ?? handler.fetch(web, { ...options, parsedBody: body })
     }
     return toNodeHandler({ fetch: serve }, { maxRequestBodySize: MAX_BODY_BYTES })(
       request as NodeIncomingMessageLike,
@@ -132,9 +134,4 @@ function refuse(response: ServerResponse, { status, message }: Refusal): void {
   const body = JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32600, message } })
   // Its body is not read.
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' }).end(body)
-}
-
-/** 1, 10, 100 …: a flood does not fill the log. */
-function isRound(count: number): boolean {
-  return /^10*$/.test(String(count))
 }

@@ -80,7 +80,7 @@ export function createSessions({ createServer, max, onError }: SessionOptions): 
       for (const key of keys) open.delete(key)
       if (!isWhole) for (const id of ids) cancel(transport, id)
     })
-    return transport.handleRequest(request, body === undefined ? {} : { parsedBody: body })
+    return transport.handleRequest(request, { parsedBody: body })
   }
 
   return {

@@ -20,7 +20,7 @@ const ran = (exitCode: number, notes: readonly string[] = []): Outcome =>
 /** A display, and what it said on stderr. */
 function display() {
   const notes: string[] = []
-  const { onEvent } = createTurnDisplay(TERMINAL, { say: () => undefined, note: (text) => notes.push(text) })
+  const onEvent = createTurnDisplay(TERMINAL, { say: () => undefined, note: (text) => notes.push(text) })
   const result = (outcome: Outcome): string => {
     onEvent({ type: 'tool-result', callId: 'c', tool: 'run_command', outcome, durationMs: 5 })
     return notes.join('\n')
@@ -43,7 +43,7 @@ test('the signal that ended a command has its name', () => {
 test('output and notes name the files of a skill where the person has them', () => {
   const lines: string[] = []
   const showPaths = (text: string): string => text.replaceAll('/copies/greet', './skills/greet')
-  const { onEvent } = createTurnDisplay(TERMINAL, { say: () => undefined, note: (line) => lines.push(line), showPaths })
+  const onEvent = createTurnDisplay(TERMINAL, { say: () => undefined, note: (line) => lines.push(line), showPaths })
   onEvent({ type: 'tool-output', callId: 'c', stream: 'stderr', text: 'at /copies/gre' })
   onEvent({ type: 'tool-output', callId: 'c', stream: 'stderr', text: 'et/a.py\n' })
   const outcome = ran(1, ['no /copies/greet/b.py'])
@@ -102,7 +102,7 @@ test('ordinary live output is shown as it is', () => {
 test('a denial is shown once, in the turn and in the trace', () => {
   const { notes } = (() => {
     const lines: string[] = []
-    const { onEvent } = createTurnDisplay(TERMINAL, { say: () => undefined, note: (text) => lines.push(text) })
+    const onEvent = createTurnDisplay(TERMINAL, { say: () => undefined, note: (text) => lines.push(text) })
     const decision = { type: 'deny', rule: 'deny exec', reason: 'not for you', chain: [], limits: {} } as const
     onEvent({ type: 'tool-decision', callId: 'c', decision })
     const outcome = { type: 'failed', code: 'PERMISSION_DENIED', message: 'not for you' } as const
@@ -126,7 +126,7 @@ test('a message that waits for its session does not claim to wait for the model'
   const written: string[] = []
   const watched = { isWatched: true, noteColumns: 80, paintNote: (_style: string, text: string) => text }
   const terminal = { ...TERMINAL, ...watched, writeNote: (text: string) => written.push(text) } as unknown as Terminal
-  const { onEvent } = createTurnDisplay(terminal, { say: () => undefined, note: () => undefined })
+  const onEvent = createTurnDisplay(terminal, { say: () => undefined, note: () => undefined })
   onEvent({ type: 'notice', code: 'turn-waits', text: 'Session s1 has another turn.' })
   t.mock.timers.tick(1_000)
   assert.match(written.join(''), /waiting for the session/)

@@ -11,7 +11,7 @@ import {
 import { type Answer, commandHint, type Invocation } from '../../command.ts'
 import type { Failure } from '../../failure.ts'
 import { withProgress } from '../../interactive/progress.ts'
-import { agentFlag, openFor } from '../../open.ts'
+import { agentOf, openFor } from '../../open.ts'
 import { copyData, copyDescriber, type DescribedCopy, printVariables } from '../../show/copy.ts'
 import { copiesMeant, factsAbout, seenIn } from '../../show/facts.ts'
 import { printCopy, printExplain, withCommands } from '../../show/findings.ts'
@@ -25,7 +25,6 @@ import { canLoadSkills } from './why.ts'
 export async function checkSkills(invocation: Invocation): Promise<Answer> {
   const { terminal, cwd } = invocation
   const [name] = invocation.positionals
-  const agentId = agentFlag(invocation)
   await using local = await openFor(invocation, { record: 'memory' })
   const seen = seenIn(local, invocation)
   const { catalog, facts } = seen
@@ -34,9 +33,9 @@ export async function checkSkills(invocation: Invocation): Promise<Answer> {
   const { invalid } = copies
   if (name !== undefined && skills.length + invalid.length === 0) throw await notFound(name, seen, invocation)
   const states = await withProgress(terminal, 'reading skills', async () => {
-    const index = local.runtime.openAgent({ id: agentId }).index()
+    const agent = agentOf(local, invocation)
     const about = await factsAbout(skills, seen, invocation, name === undefined)
-    const all = { ...about, index, canLoad: canLoadSkills(local, agentId) }
+    const all = { ...about, index: agent.index(), canLoad: canLoadSkills(agent) }
     return skills.map(copyDescriber(all, seen, invocation, missingInstallsOf))
   })
   const loose = name === undefined ? looseIn(catalog) : []

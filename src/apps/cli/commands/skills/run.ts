@@ -4,8 +4,7 @@ import type { Local } from '../../../../local/index.ts'
 import { type Answer, type Invocation, stringFlag } from '../../command.ts'
 import { CANCELLED, callError, errorOf } from '../../failure.ts'
 import { createProgress } from '../../interactive/progress.ts'
-import type { WriteFailure } from '../../output.ts'
-import { agentFlag, openFor, diagnosticsOf, warnUnconfined } from '../../open.ts'
+import { agentFlag, agentOf, openFor, diagnosticsOf, warnUnconfined } from '../../open.ts'
 import { noteSets, setsOfCalls } from '../../show/change-set.ts'
 import { noteDenials } from '../../show/denials.ts'
 import { seenIn } from '../../show/facts.ts'
@@ -35,7 +34,7 @@ export async function runSkill(invocation: Invocation): Promise<Answer> {
   const timeoutSec = secondsFlag(invocation, local)
   warnUnconfined(local, invocation)
   // One session for both calls: findings about the command go by the skills loaded in it.
-  const agent = local.runtime.openAgent({ id: agentFlag(invocation), sessionId: newId() })
+  const agent = agentOf(local, invocation, newId())
   const baseDir = await baseDirOf(agent, name, local, invocation)
   const showPaths = pathsOfSkills(local, agentFlag(invocation), invocation.terminal)
   const command = { command: toCommand(invocation.rest, baseDir), skill_name: name }
@@ -109,7 +108,9 @@ async function report(
   for (const note of silence(outcome)) terminal.note(`note: ${note}`)
   const changes = (await setsOfCalls(local.loaded, new Set([judged.entry.call.id]))) ?? []
   noteSets(changes, terminal)
-  if (terminal.outputFailure && !signal.aborted) return { exit: exitOfEnd(terminal.outputFailure) }
+  // `main` prints the reason when the program ends.
+  if (terminal.outputFailure && !signal.aborted)
+    return { exit: terminal.outputFailure.why === 'gone' ? READER_GONE : 1 }
   await noteDenials([judged.entry], local, invocation)
   return {
     data: outcome.data?.['exit_code'] === undefined ? null : { ...toData(outcome, streams), changes },
@@ -118,11 +119,6 @@ async function report(
       ? { error: signal.aborted ? CANCELLED : callError(outcome) }
       : { exit: Number(outcome.data['exit_code'] ?? 0) }),
   }
-}
-
-/** `main` prints the reason when the program ends. */
-function exitOfEnd({ why }: WriteFailure): number {
-  return why === 'gone' ? READER_GONE : 1
 }
 
 /** A person does not see an end without a word, nor that the command did not get their input. */
@@ -179,7 +175,7 @@ function secondsFlag(invocation: Invocation, local: Local): number | undefined {
   const text = stringFlag(invocation, 'timeout')
   if (text === undefined) return undefined
   const seconds = Number(text)
-  const max = maxTimeoutSec(local, invocation)
+  const max = maxTimeoutSec(agentOf(local, invocation))
   if (seconds > 0 && seconds <= max) return seconds
   throw errorOf(
     'INVALID_ARGUMENT',
@@ -189,11 +185,8 @@ function secondsFlag(invocation: Invocation, local: Local): number | undefined {
 }
 
 /** Seconds. */
-function maxTimeoutSec(local: Local, invocation: Invocation): number {
-  const tool = local.runtime
-    .openAgent({ id: agentFlag(invocation) })
-    .definitions()
-    .find(({ name }) => name === 'run_command')
+function maxTimeoutSec(agent: Agent): number {
+  const tool = agent.definitions().find(({ name }) => name === 'run_command')
   const properties = tool?.parameters['properties'] as { timeout_sec?: { maximum?: number } } | undefined
   return properties?.timeout_sec?.maximum ?? Number.POSITIVE_INFINITY
 }

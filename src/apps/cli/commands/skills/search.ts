@@ -3,7 +3,7 @@ import { commandFix, toSafeLine } from '../../../../kernel/index.ts'
 import { type Answer, argumentMissing, type Invocation, numberFlag } from '../../command.ts'
 import { many } from '../../failure.ts'
 import { withProgress } from '../../interactive/progress.ts'
-import { agentFlag, openFor } from '../../open.ts'
+import { agentOf, openFor } from '../../open.ts'
 import { formatTable, shorten } from '../../show/columns.ts'
 
 const MAX_LIMIT = 1000
@@ -15,7 +15,7 @@ export async function searchSkills(invocation: Invocation): Promise<Answer> {
   if (query === '') throw argumentMissing('skills search', 'words to search for', ['csv', 'chart'])
   const limit = numberFlag(invocation, 'limit', { from: 1, to: MAX_LIMIT, example: 20 }) ?? 10
   await using local = await openFor(invocation, { record: 'memory' })
-  const { skills: offered, addressOf, callName } = local.runtime.openAgent({ id: agentFlag(invocation) }).catalog()
+  const { skills: offered, addressOf, callName } = agentOf(local, invocation).catalog()
   const search = createSkillSearch(offered, { callName })
   const { skills, total } = await withProgress(terminal, 'searching', () => search.find(query, { limit }))
   const { diagnostics } = local

@@ -6,7 +6,7 @@ import { currentRevision } from '../../../../skills/load/index.ts'
 import { fileDigest } from '../../../../skills/sources/index.ts'
 import { type Answer, argument, commandHint, type Invocation } from '../../command.ts'
 import { withInspection } from '../../inspect.ts'
-import { agentFlag, openFor } from '../../open.ts'
+import { agentOf, openFor } from '../../open.ts'
 import { formatTable } from '../../show/columns.ts'
 import { copiesMeant, factsAbout, type Seen, seenIn } from '../../show/facts.ts'
 import { formatFinding } from '../../show/findings.ts'
@@ -111,9 +111,8 @@ function printShown(
 /** The instructions as the model would get them: for them there must be a runtime. */
 async function load(name: string, invocation: Invocation): Promise<string> {
   await using local = await openFor(invocation, { record: 'memory' })
-  const { outcome } = await local.runtime
-    .openAgent({ id: agentFlag(invocation) })
-    .call({ tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli' }, { signal: invocation.signal })
+  const call = { tool: 'load_skill', arguments: { skill_name: name }, origin: 'cli' } as const
+  const { outcome } = await agentOf(local, invocation).call(call, { signal: invocation.signal })
   if (outcome.type !== 'failed') return outcome.text
   throw await notLoaded(outcome, name, seenIn(local, invocation), invocation)
 }

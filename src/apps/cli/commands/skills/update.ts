@@ -86,5 +86,5 @@ function newsText({ name, skill, newest, error }: News): string {
 
 function newsData({ name, skill, state, newest, error }: News) {
   const { source, pinned } = skill
-  return { name, state, pinned, source, newest: newest ?? null, ...(error && { why: error.message }) }
+  return { name, state, pinned, source, newest: newest ?? null, why: error?.message }
 }

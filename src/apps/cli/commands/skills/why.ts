@@ -3,10 +3,11 @@ import { type Diagnosis, type Facts, finding } from '../../../../skills/diagnose
 import { isOutdated, latestLoaded } from '../../../../skills/load/index.ts'
 import { hasErrors } from '../../../../kernel/index.ts'
 import type { Local } from '../../../../local/index.ts'
+import type { AgentHandle } from '../../../../runtime/index.ts'
 import { type Answer, argument, type Invocation, stringFlag } from '../../command.ts'
 import { findSession, openStored } from '../../stored.ts'
-import { agentFlag, openFor } from '../../open.ts'
-import { diagnoseHere, seenIn } from '../../show/facts.ts'
+import { agentOf, openFor } from '../../open.ts'
+import { diagnoseHere, type Seen, seenIn } from '../../show/facts.ts'
 import { findingsData, printDiagnosis } from '../../show/findings.ts'
 import { commandLine, installGround, missingInstallsOf } from '../../show/install.ts'
 
@@ -29,39 +30,27 @@ export async function whySkill(invocation: Invocation): Promise<Answer> {
 }
 
 async function explain(name: string, local: Local, invocation: Invocation): Promise<Diagnosis> {
-  const { runtime } = local
-  const agentId = agentFlag(invocation)
-  const catalog = runtime.openAgent({ id: agentId }).catalog()
-  const canLoad = catalog.skills.length === 0 || canLoadSkills(local, agentId)
-  const known = {
-    index: runtime.openAgent({ id: agentId }).index(),
-    canLoad,
-    ...(await knownToSession(catalog, invocation)),
-  }
-  const diagnosis = await diagnoseHere(name, seenIn(local, invocation), invocation, known)
-  return diagnosis.verdict === 'held' ? withInstalls(diagnosis, local, invocation) : diagnosis
+  const agent = agentOf(local, invocation)
+  const catalog = agent.catalog()
+  const canLoad = catalog.skills.length === 0 || canLoadSkills(agent)
+  const known = { index: agent.index(), canLoad, ...(await knownToSession(catalog, invocation)) }
+  const seen = seenIn(local, invocation)
+  const diagnosis = await diagnoseHere(name, seen, invocation, known)
+  return diagnosis.verdict === 'held' ? withInstalls(diagnosis, seen, invocation) : diagnosis
 }
 
 /** True when policy leaves the agent a tool that loads skills. */
-export function canLoadSkills({ runtime }: Pick<Local, 'runtime'>, agentId: string | undefined): boolean {
-  return runtime
-    .openAgent({ id: agentId })
-    .definitions()
-    .some(({ name }) => name === 'load_skill' || name === 'Skill')
+export function canLoadSkills(agent: AgentHandle): boolean {
+  return agent.definitions().some(({ name }) => name === 'load_skill' || name === 'Skill')
 }
 
 /** After what is missing: what the skill proposes to install, as the exact command. Nothing is run. */
-function withInstalls(diagnosis: Diagnosis, { runtime, loaded }: Local, invocation: Invocation): Diagnosis {
+function withInstalls(diagnosis: Diagnosis, seen: Seen, invocation: Invocation): Diagnosis {
   const files = new Set(diagnosis.copies.filter(({ verdict }) => verdict === 'held').map(({ file }) => file))
-  const held = runtime
-    .openAgent({ id: agentFlag(invocation) })
-    .catalog()
-    .held.map(({ skill }) => skill)
-  const ground = installGround({ facts: runtime.facts, loaded }, invocation)
-  const proposals = held
-    .filter(({ file }) => files.has(file))
-    .flatMap((skill) => missingInstallsOf(skill, ground).map((proposal) => ({ ...proposal, path: skill.file })))
-  const found = proposals
+  const ground = installGround(seen, invocation)
+  const found = seen.catalog.held
+    .filter(({ skill }) => files.has(skill.file))
+    .flatMap(({ skill }) => missingInstallsOf(skill, ground).map((proposal) => ({ ...proposal, path: skill.file })))
     .filter(({ isChosen }) => isChosen)
     .map(({ path, label, kind, ...proposal }) => {
       const message = `The skill proposes to install what is missing: ${label ?? kind}. Nexus does not run it.`
