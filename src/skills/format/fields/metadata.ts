@@ -8,6 +8,7 @@ import {
   type Requirements,
   type SkillMetadata,
   type UnreadableRequirement,
+  withoutPrototype,
 } from '../../../kernel/index.ts'
 import type { Frontmatter, KeyPath, KeyPlace } from '../front.ts'
 import { readJson5 } from '../json5.ts'
@@ -32,6 +33,7 @@ import {
 const OWN_KEYS: readonly string[] = ['id', 'kind', 'label', 'bins', 'os']
 const NAMES_REQUIREMENTS = /(?<![\w-])(?:requires|anyBins|os)["']?\s*:/
 const NONE: readonly never[] = Object.freeze([])
+const NO_FIELDS: JsonObject = Object.freeze({})
 const NO_REQUIREMENTS: Requirements = Object.freeze({ bins: NONE, anyBins: NONE, env: NONE, config: NONE })
 const NOTHING: SkillMetadata = Object.freeze({ os: NONE, requires: NO_REQUIREMENTS, install: NONE, always: false })
 
@@ -195,8 +197,6 @@ function installSpec(
   reading: Reading,
 ): InstallSpec {
   const label = textOf(item, 'label')
-  const details = Object.create(null) as Record<string, JsonValue>
-  for (const [key, detail] of Object.entries(item)) if (!OWN_KEYS.includes(key)) details[key] = detail
   const list = (key: 'bins' | 'os'): readonly string[] => {
     const { texts, isReadable } = listIn(ownValue(item, key) ?? null)
     if (!isReadable) addForm(INSTALL_LIST, [...place, key], reading)
@@ -208,7 +208,7 @@ function installSpec(
     ...(label !== undefined && { label }),
     bins: list('bins'),
     os: osNames(list('os')),
-    details,
+    details: withoutPrototype(Object.fromEntries(Object.entries(item).filter(([key]) => !OWN_KEYS.includes(key)))),
   }
 }
 
@@ -237,7 +237,7 @@ function clientBlocks(metadata: JsonObject, reading: Reading): Holder[] {
 
 /** Gating fields at the top level. A `requires` there may name other skills or servers; only the gating form is ours. */
 function topFields(front: Frontmatter): JsonObject {
-  const top = Object.create(null) as Record<string, JsonValue>
+  const top: Record<string, JsonValue> = {}
   for (const key of TOP_LEVEL) {
     const value = front.values[key]
     const isOurs = key === 'requires' || key === 'install' ? isGating(key, value) : value !== undefined
@@ -260,15 +260,14 @@ function isGating(key: string, value: JsonValue | undefined): boolean {
 /** `metadata` as a mapping: YAML, or JSON5 in a string. Anything else is reported and left out. */
 function metadataOf(reading: Reading): JsonObject {
   const value = reading.front.values['metadata']
-  const empty = Object.create(null) as JsonObject
-  if (value === undefined || value === null || value === '') return empty
+  if (value === undefined || value === null || value === '') return NO_FIELDS
   if (isJsonObject(value)) return value
-  if (isJsonText(value)) return fromText(value, ['metadata'], reading) ?? empty
+  if (isJsonText(value)) return fromText(value, ['metadata'], reading) ?? NO_FIELDS
   const single = typeof value === 'string' ? 'text' : 'one value'
   const kind = Array.isArray(value) ? 'a list' : single
   reading.report.add('metadata-not-mapping', reading.front.place('metadata'), 'metadata', { kind })
   holdIfRequires(value, ['metadata'], reading)
-  return empty
+  return NO_FIELDS
 }
 
 /** Holds the skill where a value that cannot be read as a mapping names requirements. */

@@ -66,9 +66,9 @@ function isUnknown(key: string): boolean {
 /** The field that a key was meant to be. Short names are near to everything, so those must be the same letters. */
 function rightField(key: string, value: JsonValue, isClients: boolean): string | undefined {
   if (FIELD_NAMES.includes(key)) return undefined
-  if (/^(?:bins?|env|config)$/i.test(key)) return outsideRequires(key.toLowerCase(), value, isClients)
-  const long = isClients && key.length > 4 ? FIELD_NAMES.filter((field) => field.length > 4) : []
-  const right = PLAIN_FIELDS.get(key.toLowerCase().replace(/[-_ ]/g, '')) ?? nearest(key, long)
+  const plain = key.toLowerCase().replace(/[-_ ]/g, '')
+  if (OF_REQUIRES.has(plain)) return outsideRequires(plain, value, isClients)
+  const right = PLAIN_FIELDS.get(plain) ?? (isClients && key.length > 4 ? nearest(key, LONG_FIELDS) : undefined)
   return typeof value === 'boolean' && right !== 'always' ? undefined : right
 }
 
@@ -79,4 +79,6 @@ function outsideRequires(key: string, value: JsonValue, isClients: boolean): str
   return isList && isClients ? `requires.${key}` : undefined
 }
 
+const OF_REQUIRES: ReadonlySet<string> = new Set(['bin', 'bins', 'env', 'config'])
+const LONG_FIELDS = FIELD_NAMES.filter((name) => name.length > 4)
 const PLAIN_FIELDS = new Map(FIELD_NAMES.map((name) => [name.toLowerCase(), name] as const))

@@ -73,8 +73,10 @@ export const FIELDS = {
     code: 'metadata-field',
     wanted: 'a list of linux, darwin and windows, or absent for every system',
     example: 'os: [linux, darwin]',
-    accepts: (value) =>
-      listIn(value).isReadable && listIn(value).texts.every((name) => SYSTEMS.includes(toOsName(name))),
+    accepts(value) {
+      const { texts, isReadable } = listIn(value)
+      return isReadable && texts.every((name) => SYSTEMS.includes(toOsName(name)))
+    },
     read: (value) => osNames(listIn(value).texts),
   } satisfies Field<readonly string[]>,
   always: flag('metadata-field', 'always: true'),

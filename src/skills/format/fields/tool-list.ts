@@ -13,33 +13,35 @@ function isSeparator(character: string, keepSpaces: boolean): boolean {
 
 /** True for a blank between a name and its parenthesis. */
 function isBeforeParenthesis(text: string, at: number): boolean {
-  return text[at] !== ',' && /^\s*\(/.test(text.slice(at, at + 8))
+  return (
+    text[at] !== ',' &&
+    text
+      .slice(at, at + 8)
+      .trimStart()
+      .startsWith('(')
+  )
 }
-
-/** Names with one space between them, and text without spaces in their parentheses: most lists. */
-const PLAIN = /^[\w-]+(?:\([^() ]*\))?(?: [\w-]+(?:\([^() ]*\))?)*$/
 
 /**
  * Cuts `Bash(git add:*), Read Write` into its tools: separated by blanks or commas outside parentheses. A parenthesis belongs
  * to the name before it, also after a blank. Duplicates are kept once. With `keepSpaces` only commas separate, as in an entry of a list.
  */
 export function splitToolList(text: string, keepSpaces = false): ToolList {
-  if (!keepSpaces && PLAIN.test(text)) return { tools: [...new Set(text.split(' '))], balanced: true }
   const tools = new Set<string>()
   let depth = 0
+  let start = 0
   let current = ''
-  const end = (): void => {
+  for (let at = 0; at <= text.length; at++) {
+    const character = text[at]
+    if (character === '(') depth++
+    if (character === ')' && depth > 0) depth--
+    if (character !== undefined && (depth > 0 || !isSeparator(character, keepSpaces))) continue
+    current += text.slice(start, at)
+    start = at + 1
+    if (isBeforeParenthesis(text, at)) continue
     const name = current.trim()
     if (name !== '') tools.add(name)
     current = ''
   }
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at] ?? ''
-    if (character === '(') depth++
-    if (character === ')' && depth > 0) depth--
-    if (depth > 0 || !isSeparator(character, keepSpaces)) current += character
-    else if (!isBeforeParenthesis(text, at)) end()
-  }
-  end()
   return { tools: [...tools], balanced: depth === 0 }
 }
