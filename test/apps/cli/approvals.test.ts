@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test, { type TestContext } from 'node:test'
+import test, { describe, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ModelScript, startModelServer } from '../../../src/testing/index.ts'
 import { openSqliteStore } from '../../../src/store/index.ts'
@@ -14,7 +15,10 @@ interface Document {
     readonly open: readonly { readonly id: string; readonly sessionId: string; readonly command: string }[]
     readonly waiting: readonly { readonly id: string; readonly state: string; readonly isLeft: boolean }[]
     readonly messages: readonly unknown[]
-    readonly session: { readonly use: { readonly steps: number; readonly totalTokens: number } }
+    readonly session: {
+      readonly until?: number
+      readonly use: { readonly steps: number; readonly totalTokens: number }
+    }
     readonly ledger: readonly { readonly state: string; readonly decision: { readonly rule: string } }[]
     readonly events: readonly { readonly id: number; readonly type: string }[]
   }
@@ -36,13 +40,12 @@ async function setUp(t: TestContext, script: ModelScript, settings = '') {
     document,
     model,
     start: (...args: string[]) => place.start(['run', ...args, ...flags]),
-    /** The question, once it is open. */
-    async question() {
-      for (;;) {
-        const [open] = (await document('approvals', 'list')).open
-        if (open) return open
-        await sleep(100)
-      }
+    /** The question, once the process says that it waits. */
+    async question({ stderr }: ChildProcess) {
+      await new Promise<void>((resolve) => stderr?.on('data', (text) => /approvals answer/.test(text) && resolve()))
+      const [open] = (await document('approvals', 'list')).open
+      assert.ok(open)
+      return open
     },
   }
 }
@@ -52,8 +55,9 @@ const DONE = { type: 'text', text: 'Done.' } as const
 
 test('two terminals share a session: the second message waits and is cancelled by id; a third terminal answers the first one', async (t) => {
   const { place, document, start, question } = await setUp(t, [ASK, DONE])
-  const first = ended(start('one'))
-  const { id, sessionId, command } = await question()
+  const child = start('one')
+  const first = ended(child)
+  const { id, sessionId, command } = await question(child)
   assert.equal(command, 'echo hello')
   const second = ended(start('--session', sessionId, 'two'))
   let waiting: Document['data']['waiting'] = []
@@ -76,15 +80,14 @@ test('two terminals share a session: the second message waits and is cancelled b
 async function outliveProcess(t: TestContext, settings: string, goOn: (sessionId: string) => readonly string[]) {
   const { place, document, start, question, model } = await setUp(t, [ASK, DONE, DONE], settings)
   const child = start('one')
-  const { id, sessionId } = await question()
+  const { id, sessionId } = await question(child)
   child.kill('SIGKILL')
   await once(child, 'exit')
-  let state = 'running'
-  while (state === 'running') {
-    await sleep(250)
-    state = (await document('sessions', 'show', sessionId)).waiting[0]?.state ?? 'none'
-  }
-  assert.equal(state, 'waiting')
+  const show = () => document('sessions', 'show', sessionId)
+  let shown = await show()
+  for (; shown.session.until !== undefined; shown = await show())
+    await sleep(Math.max(100, shown.session.until - Date.now()))
+  assert.equal(shown.waiting[0]?.state, 'waiting')
   const listed = (await place.run(['approvals', 'list'])).stdout
   assert.match(listed, /main wants to run run_command/)
   assert.match(listed, /echo hello/)
@@ -117,14 +120,16 @@ async function outliveProcess(t: TestContext, settings: string, goOn: (sessionId
   assert.deepEqual((await document('approvals', 'list')).open, [])
 }
 
-test('kill -9 while a person is asked: the question stays, and `sessions resume` goes on from the answer', (t) =>
-  outliveProcess(t, '', (id) => ['sessions', 'resume', id]))
+// Both wait for a lease to end.
+describe('kill -9 while a person is asked: the question stays, and', { concurrency: true }, () => {
+  test('`sessions resume` goes on from the answer', (t) => outliveProcess(t, '', (id) => ['sessions', 'resume', id]))
 
-test('the same on Postgres, with `run --continue`', { skip: whyNoPostgres() ?? false }, async (t) => {
-  const server = await startPostgres()
-  t.after(() => server.close())
-  const settings = `store: { type: postgres, url: ${JSON.stringify(server.url())} }\n`
-  await outliveProcess(t, settings, () => ['run', '--continue'])
+  test('so does `run --continue`, on Postgres', { skip: whyNoPostgres() ?? false }, async (t) => {
+    const server = await startPostgres()
+    t.after(() => server.close())
+    const settings = `store: { type: postgres, url: ${JSON.stringify(server.url())} }\n`
+    await outliveProcess(t, settings, () => ['run', '--continue'])
+  })
 })
 
 test("a message is cancelled by its session and the sender's own id", async (t) => {

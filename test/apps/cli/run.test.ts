@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openSqliteStore } from '../../../src/store/index.ts'
 import { type ModelScript, startModelServer } from '../../../src/testing/index.ts'
 import { ended, Place } from './nexus.ts'
@@ -196,16 +197,16 @@ test('kill -9 in the middle of a turn leaves a readable session and no process',
     early,
     /running in process \d+ on .+\. If that process was killed, Nexus ends the turn at \d\d:\d\d:\d\d UTC\.|INTERRUPTED/,
   )
-  const first = async (): Promise<{ readonly id: string; readonly state: string } | undefined> => {
-    const { data } = JSON.parse((await place.run(['sessions', 'list', '--json'])).stdout) as {
-      data: { sessions: { id: string; state: string }[] }
+  const show = async () => {
+    const { data } = JSON.parse((await place.run(['sessions', 'show', '0', '--json'])).stdout) as {
+      data: { session: { readonly id: string; readonly state: string; readonly until?: number } }
     }
-    return data.sessions[0]
+    return data.session
   }
   // Until the lease of the killed process is over.
-  let session = await first()
-  while (session?.state === 'running') session = await first()
-  assert.equal(session?.state, 'idle')
+  let session = await show()
+  for (; session.until !== undefined; session = await show()) await sleep(Math.max(100, session.until - Date.now()))
+  assert.equal(session.state, 'idle')
   const { stdout, code } = await place.run(['sessions', 'show', session.id])
   assert.equal(code, 0)
   assert.match(stdout, /user: Wait/)
