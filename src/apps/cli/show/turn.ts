@@ -159,7 +159,7 @@ function liveOutput(show: (text: string) => void): {
   }
 }
 
-/** The ledger of a turn: what was called, who allowed it, what came of it, how long it took. Where a table is too wide, calls are wrapped. */
+/** The ledger of a turn: what was called, who allowed it, what came of it, how long it took. Where a table is too wide, a call has two lines. */
 export function formatTrace(
   entries: readonly LedgerEntry[],
   terminal: Terminal,
@@ -169,8 +169,11 @@ export function formatTrace(
   const rows = entries.map((entry, index) => traceRow(entry, titleOf(entry, index), terminal))
   const table = formatTable(rows)
   if (table.split('\n').every((line) => widthOf(line) <= columns)) return table
-  const joined = rows.map(([title = '', ...cells]) => [title, cells.filter((cell) => cell !== '').join('  ')])
-  return formatTable(joined, { columns, long: 'wrap' })
+  const lines = rows.flatMap(([title = '', tool, args, ...rest]) => [
+    [title, `${tool}  ${args}`],
+    ['', rest.filter((cell) => cell !== '').join('  ')],
+  ])
+  return formatTable(lines, { columns, long: 'wrap' })
 }
 
 function traceRow(entry: LedgerEntry, title: string, terminal: Terminal): string[] {
