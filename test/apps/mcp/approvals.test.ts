@@ -68,7 +68,7 @@ for (const era of Object.keys(ERAS) as Era[]) {
   test(`a person at a client of ${era} is asked with exactly what would run, and it runs once, in the same row`, async (t) => {
     const place = askingPlace(t)
     const { call, client, questions } = await answering(t, place, { era, reply: said('once') })
-    assert.match(await call(), /stdout:\nasked\n*$/)
+    assert.match(await call(), /stdout:\nasked\n+Changed 1 file: asked\.txt$/)
     assert.equal(questions.length, 1)
     assert.ok(questions[0]?.message.includes(CALL.arguments.command), questions[0]?.message)
     await client.close()
