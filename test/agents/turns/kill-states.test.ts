@@ -1,0 +1,3 @@
+import { killRounds } from './kill-states.ts'
+
+killRounds(1)

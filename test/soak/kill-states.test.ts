@@ -1,0 +1,4 @@
+import { killRounds } from '../agents/turns/kill-states.ts'
+import { rounds } from './rounds.ts'
+
+killRounds(rounds(200))
