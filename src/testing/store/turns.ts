@@ -33,7 +33,7 @@ export function turnTests(open: Open, clock: Advance): void {
     assert.equal((await store.turns.take('s1', lease))?.id, id)
     await assert.rejects(store.turns.take('s1', lease), hasCode('CONFLICT', new RegExp(`running turn ${id}`)))
     const done = await store.turns.finish(id, lease, { state: 'done', result: { text: 'ok' } })
-    assert.deepEqual([done.state, done.requestId, done.result], ['done', 'r1', { text: 'ok' }])
+    assert.deepEqual([done.state, done.requestId, done.result, done.use], ['done', 'r1', { text: 'ok' }, NO_USE])
     assert.deepEqual(await store.turns.finish(id, lease, { state: 'cancelled' }), done)
     assert.equal((await store.turns.take('s1', lease))?.id, other.id)
     await store.turns.finish(other.id, lease, { state: 'cancelled' })
