@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { type LoadedConfig, pathsUsedByHost, realPath } from '../config/index.ts'
-import { wayOf } from '../machine/sandbox/index.ts'
+import { wayOf } from '../machine/changes/index.ts'
 import { packageRoot } from './package-root.ts'
 
 /**

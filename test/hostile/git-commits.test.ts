@@ -246,7 +246,7 @@ test(
     const { run, git, workspace } = await openRepository(context)
     const head = git('rev-parse', 'HEAD')
     const { notes, stderr } = await run(
-      `${AS} echo plain > plain; head -c 300000000 /dev/zero > /tmp/zeros; id=$(git hash-object -w /tmp/zeros); git update-index --add --cacheinfo 100644,$id,large; git commit -qm large`,
+      `${AS} echo plain > plain; mkdir -p .git/objects/ab; node -e 'process.stdout.write(require("zlib").deflateSync(Buffer.alloc(270e6), { level: 1 }))' > .git/objects/ab/${'0'.repeat(38)}; tree=$(printf '100644 blob ab${'0'.repeat(38)}\\tlarge\\n' | git mktree --missing); git update-ref HEAD $(git commit-tree $tree -p HEAD -m large)`,
       { timeoutMs: 120_000 },
     )
     assert.match(notes.join('\n'), /it is larger than 256 MiB/, stderr)

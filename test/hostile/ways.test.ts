@@ -158,7 +158,7 @@ for (const mode of IS_ROOT ? (['auto'] as const) : (['auto', 'direct'] as const)
         programs.filter((path) => existsSync(join(workspace, path))),
         [],
       )
-      assert.equal(existsSync(join(workspace, 'origin/main')), true)
+      assert.equal(existsSync(join(workspace, 'origin/main')), false, 'a word that would be a file')
     })
 
     it('directories that are called as words of the user in aliases and settings of git are written', async (context) => {

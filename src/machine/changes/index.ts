@@ -1,6 +1,7 @@
 /** changes: what a command changed: which of it comes back into the workspace, what is held, and how it is undone. */
-export { type Change, createGate, type Judgement, type Surroundings, type Verdict } from './gate.ts'
+export { type Change, createGate, directoriesAbove, type Judgement, type Surroundings, type Verdict } from './gate.ts'
 export { protectedBy } from './globs.ts'
+export { mayLead, type Named, placesNamed, wayOf } from './named.ts'
 export { isPlainTodo, isRepository } from './git-paths.ts'
 export {
   type ChangeSet,

@@ -9,8 +9,7 @@ import { type LocalOptions, withDefaults } from './local/options.ts'
 import type { NoneOptions } from './none.ts'
 import type { Sandbox } from './sandbox.ts'
 
-export { wayOf } from './guard/followed.ts'
-export { placesIn, type Protecting } from './guard/protected.ts'
+export { placesIn, type Protecting } from './places.ts'
 export { judgeWrite } from './write-check.ts'
 export { holds, type OpenPaths, partsOf, type PathLimits, type Whole } from './open-paths.ts'
 

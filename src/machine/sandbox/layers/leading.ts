@@ -1,6 +1,6 @@
 /** leading: finds links and configurations of git in a workspace, which may lead elsewhere. Only directories that changed are read again. */
 import { below, type Pace, type Tree } from '../../files/index.ts'
-import { mayLead } from '../guard/followed.ts'
+import { mayLead } from '../../changes/index.ts'
 
 /** Names of a directory that changed so shortly before it was read may change again without a trace. */
 const UNSURE_NS = 2_000_000_000n

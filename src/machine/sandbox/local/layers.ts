@@ -6,12 +6,11 @@ import { createGate, heldPaths, type Maker, type Records, recordsOf, takeChanges
 import { createPace, paceOf, Tree } from '../../files/index.ts'
 import { errorMessage, toSafeLine } from '../../../kernel/index.ts'
 import { withLock } from '../guard/lock.ts'
-import { placesIn } from '../guard/protected.ts'
 import { isOpaque, type LeftChanges, listChanges } from '../layers/changes.ts'
 import { GONE, Kept } from '../layers/kept.ts'
 import { Leading } from '../layers/leading.ts'
 import { openView, refusalOf, type View } from '../layers/view.ts'
-import { namedBy, rulesOf } from '../mirror/mirror.ts'
+import { leadingAmong, placesIn, type Rules, rulesOf, withLeading } from '../places.ts'
 import type { Pushed } from '../mirror/push.ts'
 import { LAYERS, NOT_KEPT } from '../messages.ts'
 import type { Seen } from '../runner/protocol.ts'
@@ -188,14 +187,15 @@ export class Layers {
   }
 
   /** The rules of the gate; where settings and links lead is looked up anew. */
-  async #rulesOf({ workspace, leading }: Place, host: Tree): Promise<ReturnType<typeof rulesOf>> {
+  async #rulesOf({ workspace, leading }: Place, host: Tree): Promise<Rules> {
     const places = placesIn(workspace, this.#settings)
     const has = (path: string): boolean => host.entry(path) !== undefined
-    const judge = createGate({ ...rulesOf(places, []), before: has, after: has })
+    const rules = rulesOf(places)
+    const judge = createGate({ ...rules, before: has, after: has })
     const leavesOut = (path: string): boolean =>
       GIT_DATA.test(path) || judge({ path, type: 'changed', kind: 'directory' }).verdict === 'beside'
     const found = await leading.find(host, { leavesOut, pace: createPace() })
-    return rulesOf(places, namedBy(found, { workspace, places, has }))
+    return withLeading(rules, workspace, leadingAmong(found, rules, has))
   }
 
   async #locked<T>(place: Place, work: (open: Open) => Promise<T>, signal?: AbortSignal): Promise<T> {

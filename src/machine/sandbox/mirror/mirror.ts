@@ -11,18 +11,17 @@ import {
   Tree,
 } from '../../files/index.ts'
 import {
-  createGate,
+  directoriesAbove,
   heldPaths,
   type Maker,
-  protectedBy,
+  mayLead,
   putSide,
   type Records,
   type SetLimits,
 } from '../../changes/index.ts'
-import { followPlaces, mayLead } from '../guard/followed.ts'
-import { directoriesAbove, type ProtectedPlaces } from '../guard/protected.ts'
+import { leadingAmong, type ProtectedPlaces, rulesOf, withLeading } from '../places.ts'
 import { Dependencies } from './dependencies.ts'
-import { type CarryOptions, GONE, type Pair, Push, type Pushed } from './push.ts'
+import { GONE, type Pair, Push, type Pushed } from './push.ts'
 import { listTree, type MirrorLimits, removeWhole } from './scan.ts'
 
 /** The workspace and limits of a mirror. */
@@ -44,7 +43,9 @@ export class Mirror {
   readonly directory: string
   readonly #options: MirrorOptions
   #pairs = new Map<string, Pair>()
-  #named: readonly string[] = []
+  /** Entries of the workspace that lead to others. */
+  #leading: readonly string[] = []
+  #closed: readonly string[] = []
   /** Stamps in the copy of what is held, by path. */
   readonly #laid = new Map<string, string>()
   /** The same of what stays beside the workspace. */
@@ -83,7 +84,8 @@ export class Mirror {
       const { entries, leftovers } = await listTree(host, { limits, pace, leavesOut })
       for (const path of leftovers) await host.removeAll(path)
       const leading = [...entries].filter(([path, { kind }]) => mayLead(path, kind)).map(([path]) => path)
-      this.#named = [...namedBy(leading, { workspace, places, has: (path) => entries.has(path) }), ...closed]
+      this.#leading = leadingAmong(leading, rulesOf(places), (path) => entries.has(path))
+      this.#closed = closed
       const held = heldPaths(this.#options.records)
       await this.#unlay(mirror, held)
       await this.#dropStale({ mirror, pace }, entries)
@@ -123,7 +125,7 @@ export class Mirror {
         limits: changes,
         workspace,
         maker,
-        rules: rulesOf(places, this.#named),
+        rules: () => withLeading({ ...rulesOf(places), named: new Set(this.#closed) }, workspace, this.#leading),
       })
       this.#isUsable = push.isWhole
       return pushed
@@ -189,26 +191,4 @@ export class Mirror {
     const copy = mirror.entry(path)
     return copy && { host: entry, mirror: copy }
   }
-}
-
-/** Where links and git configurations lead that no command may change. */
-export function namedBy(
-  leading: readonly string[],
-  { workspace, places, has }: Pick<MirrorOptions, 'workspace' | 'places'> & { readonly has: (path: string) => boolean },
-): string[] {
-  const judge = createGate({ ...rulesOf(places, []), before: has, after: has })
-  const isHeld = (path: string): boolean => {
-    const { verdict } = judge({ path, type: 'changed', kind: 'file' })
-    return verdict === 'held' || verdict === 'never'
-  }
-  return followPlaces(workspace, leading.filter(isHeld))
-}
-
-/** The rules of the gate for a workspace. */
-export function rulesOf(
-  { paths, writable, globs = [] }: ProtectedPlaces,
-  named: readonly string[],
-): CarryOptions['rules'] {
-  const opened = new Set(writable.map((name) => name.toLowerCase()))
-  return { never: new Set(paths), named: new Set(named), opened, isProtected: protectedBy(globs) }
 }

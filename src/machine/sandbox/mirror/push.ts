@@ -41,7 +41,7 @@ export interface CarryOptions {
   readonly limits: SetLimits
   readonly workspace: string
   readonly maker: Maker
-  readonly rules: Omit<Surroundings, 'before' | 'after'>
+  readonly rules: () => Promise<Omit<Surroundings, 'before' | 'after'>>
 }
 
 /** The set of a command, and what of its changes no set can hold. */
@@ -108,7 +108,7 @@ export class Push {
       source: mirror,
       changes,
       around: {
-        ...rules,
+        ...(await rules()),
         before: (path) => pairs.has(path) || this.#isOnHost(path),
         after: (path) => after.entries.has(path),
       },
