@@ -8,4 +8,12 @@ export { findMissingDirectories, findUnknownSkills } from './names-nothing.ts'
 export { readPolicies } from './policies.ts'
 export { packageRoot } from './package-root.ts'
 export { sandboxOptions, stateFile } from './settings.ts'
+export {
+  gitSources,
+  type GitSource,
+  type Installed,
+  installedCopies,
+  refreshAccess,
+  refreshSource,
+} from './git-sources.ts'
 export { aloneOf, installScope, sourceAccess } from './scope.ts'

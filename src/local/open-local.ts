@@ -1,5 +1,12 @@
 /** The single-machine composition: configuration, folders, SQLite and the local sandbox become one runtime. */
-import { assertValid, type Config, type LoadedConfig, openSecrets, type Secrets } from '../config/index.ts'
+import {
+  assertValid,
+  type Config,
+  type Environment,
+  type LoadedConfig,
+  openSecrets,
+  type Secrets,
+} from '../config/index.ts'
 import { entryValues, readEntries } from './entries.ts'
 import type { Diagnostic } from '../kernel/index.ts'
 import { untrustedWorkspace } from '../authorize/index.ts'
@@ -107,6 +114,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
   const runtime = await createRuntime(parts, options.signal ? { signal: options.signal } : {})
   opened = runtime
   const watcher = await follow(runtime, config, options)
+  const stopRefresh = isLooking ? undefined : await refreshed(loaded, environment)
   return {
     runtime,
     config,
@@ -128,10 +136,17 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
       ...findingsOf(custom, runtime),
     ],
     close: async () => {
+      await stopRefresh?.()
       await runtime.close()
       await state?.close()
     },
   }
+}
+
+/** Keeps git sources fresh beside the runtime; what does it is loaded only where there are some. */
+async function refreshed(loaded: LoadedConfig, environment: Environment): Promise<(() => Promise<void>) | undefined> {
+  if (!loaded.config.skills.sources.some(({ type }) => type === 'git')) return undefined
+  return (await import('./git-sources.ts')).keepFresh(loaded, environment)
 }
 
 /** How skills are ranked where nothing is recorded; a store that is open is counted by the runtime. */

@@ -3,10 +3,13 @@ import { join } from 'node:path'
 import type { Environment, LoadedConfig } from '../config/index.ts'
 import { DEFAULT_PROJECT } from '../kernel/index.ts'
 import { openSandbox } from '../machine/sandbox/index.ts'
-import { type Alone, inScope, needsRecovery, type Scope, scopeOf } from '../skills/install/index.ts'
+import { type Alone, type Scope, scopeOf } from '../skills/install/index.ts'
 
 /** The scope of the workspace, or of the user. */
-export function installScope(kind: Scope['kind'], { workspace, nexusHome, stateDirectory }: LoadedConfig): Scope {
+export function installScope(
+  kind: 'workspace' | 'user',
+  { workspace, nexusHome, stateDirectory }: LoadedConfig,
+): Scope {
   const directory = kind === 'workspace' ? workspace.directory : nexusHome
   return scopeOf({ kind, directory, nexusHome, stateDirectory })
 }
@@ -32,12 +35,4 @@ export function aloneOf({ nexusHome, stateDirectory }: LoadedConfig, signal?: Ab
 /** How sources of skills are reached for this user. */
 export function sourceAccess(scope: Scope, environment: Environment, signal?: AbortSignal) {
   return { scope, home: environment.home, sshAgent: environment.get('SSH_AUTH_SOCK'), signal }
-}
-
-/** Ends what a killed process left under way in the places of this user. */
-export async function recoverInstalls(loaded: LoadedConfig): Promise<void> {
-  for (const kind of ['workspace', 'user'] as const) {
-    const scope = installScope(kind, loaded)
-    if (needsRecovery(scope)) await inScope(scope, { alone: aloneOf(loaded) }, async () => undefined)
-  }
 }

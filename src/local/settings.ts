@@ -19,7 +19,7 @@ import { type AlsoUsed, protectedPaths } from './protected-paths.ts'
 import type { GateRules } from '../skills/gate/index.ts'
 import { DEFAULT_PROJECT, NexusError, toSafeLine } from '../kernel/index.ts'
 import type { SandboxOptions } from '../machine/sandbox/index.ts'
-import { createStandardSources, type SkillSource } from '../skills/sources/index.ts'
+import { createStandardSources, type NamedDirectory, type SkillSource } from '../skills/sources/index.ts'
 
 /** How the configuration is found and read. */
 export interface SettingsOptions {
@@ -78,7 +78,9 @@ export async function readSettings(options: SettingsOptions): Promise<Settings> 
   return {
     environment,
     loaded,
-    sources: sourcesOf(loaded, environment, options.skillsDirs ?? []).map((source) => afterRecovery(source, loaded)),
+    sources: (await sourcesOf(loaded, environment, options.skillsDirs ?? [])).map((source) =>
+      afterRecovery(source, loaded),
+    ),
     gateRules: gateRulesOf(loaded),
   }
 }
@@ -147,7 +149,11 @@ function buildVersion(): string | undefined {
   }
 }
 
-function sourcesOf(loaded: LoadedConfig, environment: Environment, skillsDirs: readonly string[]): SkillSource[] {
+async function sourcesOf(
+  loaded: LoadedConfig,
+  environment: Environment,
+  skillsDirs: readonly string[],
+): Promise<SkillSource[]> {
   const { config, workspace, nexusHome, homeIsWorkspace } = loaded
   return createStandardSources({
     workspace: workspace.directory,
@@ -162,19 +168,37 @@ function sourcesOf(loaded: LoadedConfig, environment: Environment, skillsDirs: r
       ...config.skills.skill_dirs,
       ...skillsDirs.map((path) => resolve(path)),
     ],
-    localSources: config.skills.sources.flatMap((source) =>
-      source.type === 'local' ? [{ path: source.path, nested: source.nested ?? false }] : [],
-    ),
+    localSources: await foldersOf(loaded),
   })
+}
+
+/** The folders of the configured sources, in order. The copies of a git source may not be fetched yet. */
+async function foldersOf(loaded: LoadedConfig): Promise<NamedDirectory[]> {
+  const { sources } = loaded.config.skills
+  const ofGit = sources.some(({ type }) => type === 'git') ? (await import('./git-sources.ts')).gitSources(loaded) : []
+  let next = 0
+  return sources.flatMap((source): NamedDirectory[] => {
+    if (source.type === 'local') return [{ path: source.path, nested: source.nested ?? false }]
+    const git = source.type === 'git' ? ofGit[next++] : undefined
+    return git ? [{ path: join(git.scope.root, 'skills'), id: idOf(git.source.url), required: false }] : []
+  })
+}
+
+function idOf(url: string): string {
+  const name = url
+    .replace(/\/+$/, '')
+    .replace(/\.git$/, '')
+    .replace(/^.*[/:]/, '')
+  return `git:${/^[\w.-]{1,40}$/.test(name) ? name : 'source'}`
 }
 
 /** Ends an install that a killed process left, before the skills are looked for. Without one it costs the listing of a directory. */
 function afterRecovery(source: SkillSource, loaded: LoadedConfig): SkillSource {
-  if (source.id !== 'workspace' && source.id !== 'local') return source
+  if (source.id !== 'workspace' && source.id !== 'local' && !source.id.startsWith('git:')) return source
   return {
     ...source,
     async discover(signal) {
-      if (isInstalling(loaded.stateDirectory)) await (await import('./scope.ts')).recoverInstalls(loaded)
+      if (isInstalling(loaded.stateDirectory)) await (await import('./git-sources.ts')).recoverInstalls(loaded)
       return source.discover(signal)
     },
   }

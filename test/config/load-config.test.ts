@@ -71,7 +71,7 @@ tools:
 `
     await using place = await makePlace({ user })
     const loaded = await place.load({ variables: { GITHUB_TOKEN: 'ghp-secret' } })
-    assert.deepEqual(findings(loaded), ['5:7 config-not-used', '9:7 config-not-used'])
+    assert.deepEqual(findings(loaded), ['9:7 config-not-used'])
     const { skills, agents, tools } = assertValid(loaded)
     assert.deepEqual(skills.sources[0], { type: 'local', path: '/shared/team-skills' })
     assert.deepEqual(plain(skills.entries.get('github')), {

@@ -51,6 +51,11 @@ export const INSTALL_COMMANDS: Rows = {
     options: { ...SCOPE },
     load: async () => (await import('./commands/skills/update.ts')).outdatedSkills,
   },
+  'skills refresh': {
+    summary: 'ask the git sources of nexus.yaml for news now',
+    options: { config: WHERE.config },
+    load: async () => (await import('./commands/skills/refresh.ts')).refreshSources,
+  },
   'skills ci': {
     summary: 'restore exactly the copies of the lock, from this machine where it has them',
     options: { ...SCOPE, ...CONSENT },

@@ -118,6 +118,8 @@ function restrictPart(value: JsonValue, at: Path, walk: Walk): JsonValue | undef
   const { usersOnly, untrusted } = rulesAt(at)
   if (!walk.isTrusted) return untrusted === undefined ? narrowSection(value, at, walk) : narrow(value, at, walk)
   if (usersOnly === true || usersOnly === value) return refuse(at, walk)
+  if (Array.isArray(value))
+    return value.map((item, index) => (isJsonObject(item) ? restrictMap(item, [...at, index], walk) : copyValue(item)))
   return isJsonObject(value) ? restrictMap(value, at, walk) : copyValue(value)
 }
 

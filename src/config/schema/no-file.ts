@@ -13,6 +13,9 @@ export const NO_FILE: JsonObject = {
     "disabled_skills": [],
     "custom": [],
     "sources": [],
+    "install": {
+      "httpHosts": []
+    },
     "entries": {},
     "surface": [
       "load_skill",

@@ -27,11 +27,17 @@ const source = v.variant('type', [
     nested: setting(v.boolean(), 'Search below a directory that is a skill, too.'),
   }),
   v.strictObject({
-    type: is(v.literal('git'), { unused: { what: 'fetch skills from git', severity: 'warning' } }),
+    type: v.literal('git'),
     url: v.pipe(address, about('Address of the repository.')),
     branch: setting(name, 'Branch; default that of the repository.'),
+    tag: setting(name, 'Tag instead of a branch.'),
+    commit: setting(name, 'Commit instead of a branch; it is fetched once.'),
     path: setting(name, 'Directory of the skills inside the repository.'),
-    refresh: setting(duration, 'How old a copy may become, such as 24h or 1h30m.'),
+    refresh: setting(duration, 'How old a copy may become, such as 24h or 1h30m; default 24h.'),
+    follow: setting(
+      is(v.boolean(), { usersOnly: true }),
+      'Take new revisions that ask for more, too. Default: they wait for nexus skills update.',
+    ),
   }),
   v.strictObject({
     type: is(v.literal('registry'), { unused: { what: 'fetch skills from a registry', severity: 'warning' } }),
@@ -65,6 +71,10 @@ const prompt = v.strictObject({
   style: setting(v.picklist(['markdown', 'xml', 'list', 'names']), 'How the index is written.', 'markdown'),
 })
 
+const install = v.strictObject({
+  httpHosts: setting(is(names, { usersOnly: true }), 'Hosts from which skills may come without encryption.', []),
+})
+
 export const skills = v.pipe(
   v.strictObject({
     mode: setting(v.picklist(['local', 'remote']), 'Where commands of skills run; another name of execution.sandbox.'),
@@ -85,6 +95,7 @@ export const skills = v.pipe(
       'Further places skills come from, in order.',
       [],
     ),
+    install: setting(install, 'How nexus skills install gets skills.', {}),
     entries: setting(is(v.record(name, entry), { texts: 'secret' }), 'Settings per skill, under its key.', {}),
     surface: setting(v.array(v.picklist(LOADERS)), 'Which loaders the model sees.', [...CONFIG_DEFAULTS.surface]),
     prompt: setting(prompt, 'The index of skills in the prompt.', {}),

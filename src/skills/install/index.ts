@@ -24,6 +24,17 @@ export {
   verifyCopies,
 } from './installer.ts'
 export { type Lock, LOCK_FILE, type LockedSkill, type LockedSource, nameOfPlace } from './lock-file.ts'
+export {
+  endWaiting,
+  fetchKept,
+  isDue,
+  type KeptSource,
+  keptScope,
+  readStatus,
+  refreshKept,
+  type SourceStatus,
+  type Waiting,
+} from './kept-source.ts'
 export { hostOfLocator, type Locator, locatorText, type LocatorRules, readLocator } from './locator.ts'
 export { installError, MESSAGES as INSTALL_MESSAGES } from './messages.ts'
 export { openSource, type SourceAccess } from './open-source.ts'

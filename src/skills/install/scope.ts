@@ -7,7 +7,8 @@ import { installError, MESSAGES } from './messages.ts'
 
 /** Where skills are placed, and what is known of them. */
 export interface Scope {
-  readonly kind: 'workspace' | 'user'
+  /** `source`: the copies of a git source of nexus.yaml, in the cache. */
+  readonly kind: 'workspace' | 'user' | 'source'
   /** Real path of the directory with the lock; copies are in `skills` below it. */
   readonly root: string
   readonly lockPath: string

@@ -8,6 +8,8 @@ export interface NamedDirectory {
   readonly path: string
   readonly id?: string
   readonly nested?: boolean
+  /** A missing directory is an error. Default true. */
+  readonly required?: boolean
 }
 
 export interface StandardSourcesOptions {
@@ -24,7 +26,7 @@ export interface StandardSourcesOptions {
   readonly version?: string | undefined
   /** The skills that are shipped with Nexus. */
   readonly bundledDir?: string | undefined
-  /** Configured `sources[]` of type local, in order. */
+  /** Configured `sources[]`, in order; of git the directory of its copies. */
   readonly localSources?: readonly (string | NamedDirectory)[]
   /** `load.extraDirs` and `skill_dirs`, in order. They come from trusted configuration only. */
   readonly extraDirs?: readonly (string | NamedDirectory)[]
@@ -73,7 +75,7 @@ function named(
   { tier, taken }: { tier: 'source' | 'extra'; taken: Set<string> },
 ): FolderSourceOptions[] {
   return directories.map((entry, rank) => {
-    const { path, id, nested = false } = typeof entry === 'string' ? { path: entry } : entry
+    const { path, id, nested = false, required = true } = typeof entry === 'string' ? { path: entry } : entry
     return {
       id: freeId(id ?? `${tier}:${shortName(path)}`, taken),
       tier,
@@ -81,7 +83,7 @@ function named(
       path,
       nested,
       trusted: true,
-      required: true,
+      required,
     }
   })
 }

@@ -68,6 +68,7 @@ const CALLS: readonly (readonly [readonly string[], number])[] = [
   [['skills', 'add', './absent'], 4],
   [['skills', 'update', '--all', '--scope', 'user'], 0],
   [['skills', 'outdated', '--scope', 'user'], 0],
+  [['skills', 'refresh'], 0],
   [['skills', 'ci', '--scope', 'user'], 0],
   [['skills', 'verify', '--scope', 'user'], 0],
   [['skills', 'pin', 'greet', '--scope', 'user'], 0],

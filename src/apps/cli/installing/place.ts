@@ -11,7 +11,7 @@ export interface Installing {
   readonly loaded: LoadedConfig
   readonly scope: Scope
   readonly alone: Alone
-  readonly access: ReturnType<typeof sourceAccess>
+  readonly access: ReturnType<typeof sourceAccess> & { readonly httpHosts: readonly string[] }
   /** A copy placed here is trusted, and gets what the settings give to skills. */
   readonly isTrusted: boolean
 }
@@ -25,7 +25,10 @@ export async function openInstalling(invocation: Invocation): Promise<Installing
   const { workspace } = loaded
   const scope = installScope(kind ?? (workspace.marker === undefined ? 'user' : 'workspace'), loaded)
   const isTrusted = scope.kind === 'user' ? !loaded.homeIsWorkspace : workspace.trusted
-  return { loaded, scope, isTrusted, alone: aloneOf(loaded, signal), access: sourceAccess(scope, environment, signal) }
+  return {
+    ...{ loaded, scope, isTrusted, alone: aloneOf(loaded, signal) },
+    access: { ...sourceAccess(scope, environment, signal), httpHosts: loaded.config.skills.install.httpHosts },
+  }
 }
 
 /** Names given with a flag that may be repeated, or separated by commas. */

@@ -56,6 +56,15 @@ export const INSTALL_WORDS = {
   unreachable: (name: string, why: string) => `${name}  not known: ${toSafeLine(why)}`,
   removed: (names: readonly string[]) => `removed ${list(names)}`,
   rolledBack: (name: string, digest: string) => `${name} is back at ${digest.slice(0, 19)}…`,
+  notFetched: (url: string, why: string | undefined) =>
+    `The skills of ${toSafeLine(url)} are not fetched yet${why === undefined ? '' : `: ${toSafeLine(why)}`} Run: nexus skills refresh`,
+  cachedSince: (url: string, seenAt: string, why: string) =>
+    `The skills of ${toSafeLine(url)} are cached since ${seenAt}: ${toSafeLine(why)}`,
+  waits: (name: string) =>
+    `A new revision of ${toSafeLine(name)} asks for more and waits. To see and take it: nexus skills update ${toSafeLine(name)}`,
+  taken: (names: readonly string[]) => `✓ now served: ${list(names)}`,
+  refreshed: (url: string, commit: string) => `✓ ${toSafeLine(url)} ${commit.slice(0, 12)}`,
+  noSources: () => 'nexus.yaml names no git source. Add one under skills.sources.',
   verified: (count: number) => `✓ ${many(count, 'skill')} as the lock has ${count === 1 ? 'it' : 'them'}`,
   drift: (place: string, path: string, change: string) => `${change} ${toSafeLine(`${place}/${path}`)}`,
   notVerified: (names: readonly string[]) => ({

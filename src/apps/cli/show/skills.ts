@@ -3,14 +3,16 @@ import { type Catalog, estimateLine, everyCopy } from '../../../skills/catalog/i
 import {
   type Diagnostic,
   type HeldReason,
+  type JsonObject,
   type JsonValue,
   type InvalidSkill,
   type Skill,
   toSafeLine,
 } from '../../../kernel/index.ts'
-import type { Inspection } from '../../../local/index.ts'
+import type { Inspection, Installed } from '../../../local/index.ts'
 import { type Invocation, whereArgs } from '../command.ts'
 import { commandData, findingData } from '../envelope.ts'
+import { installedData } from '../installing/kept.ts'
 import type { Terminal } from '../terminal.ts'
 import { formatTable, shorten } from './columns.ts'
 
@@ -135,22 +137,30 @@ export function looseIn(catalog: Catalog): readonly Diagnostic[] {
   return catalog.diagnostics.filter((diagnostic) => !ofSkills.has(diagnostic) && diagnostic.severity !== 'info')
 }
 
-export function listData(catalog: Catalog, all: boolean): JsonValue {
+export function listData(
+  catalog: Catalog,
+  all: boolean,
+  installedAt: (file: string) => Installed | undefined,
+): JsonValue {
   const { skills, held, shadowed, invalid } = catalog
+  const dataOf = (skill: Skill) => ({
+    ...skillData(skill, catalog.addressOf(skill)),
+    ...(installedData(installedAt(skill.file)) as JsonObject),
+  })
   const others = {
     held: held.map(({ skill, reasons }) => ({
-      ...skillData(skill, catalog.addressOf(skill)),
+      ...dataOf(skill),
       reasons: reasons.map(({ proposal, ...reason }) => ({ ...reason, ...commandData(proposal) })),
     })),
     shadowed: shadowed.map(({ skill, by, why }) => ({
-      ...skillData(skill, catalog.addressOf(skill)),
+      ...dataOf(skill),
       ...{ by: catalog.addressOf(by), why },
     })),
     invalid: invalid.map(invalidData),
   }
   return {
     skills: skills.map((skill) => ({
-      ...skillData(skill, catalog.addressOf(skill)),
+      ...dataOf(skill),
       description: skill.description,
       tokens: tokensOf(skill),
       invocation: { ...skill.invocation },

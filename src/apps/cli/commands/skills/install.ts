@@ -22,8 +22,8 @@ export async function installSkills(invocation: Invocation): Promise<Answer> {
   const { terminal, cwd, flags } = invocation
   const installing = await openInstalling(invocation)
   const what = argument(invocation, 'a source', ['anthropics/skills', '--skill', 'pdf'])
-  const locator = readLocator(what, { cwd })
   const { scope, access } = installing
+  const locator = readLocator(what, { cwd, httpHosts: access.httpHosts })
   await using opened = await withProgress(terminal, `fetching ${toSafeLine(what)}`, () => openSource(locator, access))
   for (const { path, why } of opened.refused) terminal.note(INSTALL_WORDS.refusedSkill(path, why))
   if (flags['list'] === true) return listed(opened, invocation)

@@ -1,6 +1,7 @@
-import { budgetDiagnostics, inspectIndex } from '../../../../local/index.ts'
+import { budgetDiagnostics, inspectIndex, installedCopies } from '../../../../local/index.ts'
 import type { Answer, Invocation } from '../../command.ts'
 import { withInspection } from '../../inspect.ts'
+import { noteSources } from '../../installing/kept.ts'
 import { agentFlag, printDiagnostics } from '../../open.ts'
 import {
   besideSkills,
@@ -21,7 +22,7 @@ export async function listSkills(invocation: Invocation): Promise<Answer> {
     const inBudget = budgetDiagnostics(inspection.loaded, index)
     const all = invocation.flags['all'] === true
     return {
-      data: listData(catalog, all),
+      data: listData(catalog, all, installedCopies(inspection.loaded)),
       diagnostics: [...inspection.diagnostics, ...catalog.diagnostics, ...inBudget],
       exit: 0,
       show: () => {
@@ -31,6 +32,7 @@ export async function listSkills(invocation: Invocation): Promise<Answer> {
           printDiagnostics(besideSkills(catalog), terminal)
           printWarned(catalog.skills, invocation)
         } else printHint(catalog, invocation)
+        noteSources(inspection.loaded, invocation)
         printTrustHint(inspection, terminal)
         printSkillsAbove(inspection, invocation)
         printUnread(inspection, invocation)

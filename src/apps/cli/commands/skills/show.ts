@@ -4,8 +4,10 @@ import { FINE } from '../../../../skills/diagnose/index.ts'
 import { type Skill, toSafeLine, toSafeText } from '../../../../kernel/index.ts'
 import { currentRevision } from '../../../../skills/load/index.ts'
 import { fileDigest } from '../../../../skills/sources/index.ts'
+import { type Installed, installedCopies } from '../../../../local/index.ts'
 import { type Answer, argument, commandHint, type Invocation } from '../../command.ts'
 import { withInspection } from '../../inspect.ts'
+import { installedData, installedRows } from '../../installing/kept.ts'
 import { agentOf, openFor } from '../../open.ts'
 import { formatTable } from '../../show/columns.ts'
 import { copiesMeant, factsAbout, type Seen, seenIn } from '../../show/facts.ts'
@@ -53,6 +55,7 @@ async function skillMeant(name: string, seen: Seen, invocation: Invocation): Pro
 }
 
 interface Shown extends DescribedCopy {
+  readonly installed: Installed | undefined
   /** Undefined when its SKILL.md cannot be read any more. */
   readonly sha256: string | undefined
   /** The revision of all its files. */
@@ -63,19 +66,30 @@ async function readShown(skill: Skill, seen: Seen, invocation: Invocation): Prom
   const facts = await factsAbout([skill], seen, invocation, true)
   return {
     ...copyDescriber(facts, seen, invocation, installsOf)(skill),
+    installed: installedCopies(seen.loaded)(skill.file),
     sha256: await fileDigest(skill),
     treeDigest: await currentRevision(skill, invocation.signal),
   }
 }
 
 function shownData(shown: Shown) {
-  const { sha256, treeDigest } = shown
+  const { sha256, treeDigest, installed } = shown
   const { description, license, compatibility, metadata, allowedTools } = shown.skill
-  return { ...copyData(shown), sha256, treeDigest, description, license, compatibility, metadata, allowedTools }
+  return {
+    ...copyData(shown),
+    ...installedData(installed),
+    sha256,
+    treeDigest,
+    description,
+    license,
+    compatibility,
+    metadata,
+    allowedTools,
+  }
 }
 
 function printShown(
-  { skill, address, verdict, findings, sha256 = '', treeDigest = '', variables, installs }: Shown,
+  { skill, address, verdict, findings, installed, sha256 = '', treeDigest = '', variables, installs }: Shown,
   { terminal }: Invocation,
 ): void {
   const { shortPath } = terminal
@@ -99,6 +113,7 @@ function printShown(
     ['allowed tools', skill.allowedTools.join(', ')],
     ['sha256', sha256],
     ['revision', treeDigest],
+    ...installedRows(installed),
   ]
   terminal.line(
     formatTable(rows.filter(([, value]) => value !== '').map(([label, value]) => [label, toSafeLine(value)])),

@@ -11,6 +11,7 @@ import {
   planOf,
 } from '../../../../skills/install/index.ts'
 import { type Answer, type Invocation } from '../../command.ts'
+import { isKept, takeWaiting, waitingSources } from '../../installing/kept.ts'
 import { carryOut, sourceText } from '../../installing/plan.ts'
 import { type Installing, noteKept, openInstalling, scopeData } from '../../installing/place.ts'
 import { INSTALL_WORDS } from '../../installing/words.ts'
@@ -20,15 +21,18 @@ import { withProgress } from '../../interactive/progress.ts'
 export async function outdatedSkills(invocation: Invocation): Promise<Answer> {
   const { terminal, positionals } = invocation
   const installing = await openInstalling(invocation)
+  const waiting = waitingSources(installing.loaded, positionals).flatMap((each) => each.waiting)
   const news = await ask(chosen(installing, positionals), installing, invocation)
-  const newer = news.filter(({ state }) => state === 'newer')
+  const isNewer = waiting.length > 0 || news.some(({ state }) => state === 'newer')
   return {
-    data: { ...scopeData(installing.scope), skills: news.map(newsData) },
-    exit: newer.length > 0 ? 1 : 0,
+    data: { ...scopeData(installing.scope), skills: news.map(newsData), waiting },
+    exit: isNewer ? 1 : 0,
     show: () => {
+      for (const { name } of waiting) terminal.line(INSTALL_WORDS.waits(name))
       for (const each of news.filter(({ state }) => state === 'newer' || state === 'unreachable'))
         terminal.line(newsText(each))
-      if (news.every(({ state }) => state === 'current' || state === 'fixed')) terminal.line(INSTALL_WORDS.upToDate())
+      if (waiting.length === 0 && news.every(({ state }) => state === 'current' || state === 'fixed'))
+        terminal.line(INSTALL_WORDS.upToDate())
     },
   }
 }
@@ -46,6 +50,11 @@ export async function updateSkills(invocation: Invocation): Promise<Answer> {
   const news = await ask(free, installing, invocation)
   for (const { name, error } of news) if (error) terminal.note(INSTALL_WORDS.unreachable(name, error.message))
   const failed = news.some(({ state }) => state === 'unreachable') ? 1 : 0
+  const waiting = waitingSources(installing.loaded, positionals)
+  if (waiting.length > 0) {
+    const taken = await takeAll(waiting, installing, invocation)
+    if (!news.some(({ state }) => state === 'newer') || taken.exit !== 0) return taken
+  }
   if (!news.some(({ state }) => state === 'newer'))
     return {
       data: { ...scopeData(scope), skills: [], news: news.map(newsData), applied: false },
@@ -68,9 +77,36 @@ export async function updateSkills(invocation: Invocation): Promise<Answer> {
   }
 }
 
-function chosen({ scope }: Installing, names: readonly string[]): readonly LockedSkill[] {
+/** Takes waiting revisions of git sources of nexus.yaml, one plan for each source. */
+async function takeAll(
+  waiting: ReturnType<typeof waitingSources>,
+  installing: Installing,
+  invocation: Invocation,
+): Promise<Answer> {
+  const { terminal } = invocation
+  const taken = []
+  for (const each of waiting) taken.push(await takeWaiting(each, installing, invocation))
+  const placed = taken.filter(({ applied }) => applied)
+  return {
+    data: {
+      ...scopeData(installing.scope),
+      ...{ skills: taken.flatMap(({ data }) => data['skills']), news: [], applied: placed.length === taken.length },
+    },
+    exit: Math.max(...taken.map(({ exit }) => exit)),
+    show: () => {
+      for (const { applied } of placed) if (applied) noteKept(applied.kept, invocation)
+      if (placed.length > 0)
+        terminal.line(INSTALL_WORDS.taken(waiting.flatMap((each) => each.waiting).map(({ name }) => name)))
+    },
+  }
+}
+
+/** The skills of the lock that are named; copies of a git source are in the lock of the source. */
+function chosen({ scope, loaded }: Installing, names: readonly string[]): readonly LockedSkill[] {
   const lock = lockOf(scope)
-  return names.length === 0 ? [...lock.values()] : names.map((name) => lockedOf(lock, name))
+  const isHere = (name: string) => [...lock.keys()].some((place) => place === name || nameOfPlace(place) === name)
+  if (names.length === 0) return [...lock.values()]
+  return names.filter((name) => isHere(name) || !isKept(loaded, name)).map((name) => lockedOf(lock, name))
 }
 
 function ask(skills: readonly LockedSkill[], { access }: Installing, { terminal }: Invocation) {

@@ -1,11 +1,12 @@
 import { type Catalog, fromSnapshot } from '../../../../skills/catalog/index.ts'
 import { type Diagnosis, type Facts, finding } from '../../../../skills/diagnose/index.ts'
 import { isOutdated, latestLoaded } from '../../../../skills/load/index.ts'
-import { hasErrors } from '../../../../kernel/index.ts'
-import type { Local } from '../../../../local/index.ts'
+import { hasErrors, toSafeLine } from '../../../../kernel/index.ts'
+import { installedCopies, type Local } from '../../../../local/index.ts'
 import type { AgentHandle } from '../../../../runtime/index.ts'
 import { type Answer, argument, type Invocation, stringFlag } from '../../command.ts'
 import { findSession, openStored } from '../../stored.ts'
+import { installedData, installedRows } from '../../installing/kept.ts'
 import { agentOf, openFor } from '../../open.ts'
 import { diagnoseHere, type Seen, seenIn } from '../../show/facts.ts'
 import { findingsData, printDiagnosis } from '../../show/findings.ts'
@@ -18,14 +19,23 @@ export async function whySkill(invocation: Invocation): Promise<Answer> {
   const diagnosis = await explain(name, local, invocation)
   const { verdict, findings, copies } = diagnosis
   const [answer] = findings
+  const installedAt = installedCopies(local.loaded)
   const isMissing = verdict === 'missing' && answer !== undefined
   return {
-    data: { name: diagnosis.name, verdict, findings: findingsData(findings), copies },
+    data: {
+      ...{ name: diagnosis.name, verdict, findings: findingsData(findings) },
+      copies: copies.map((copy) => ({ ...copy, ...installedData(installedAt(copy.file)) })),
+    },
     diagnostics: local.diagnostics,
     ...(isMissing
       ? { error: { ...answer, code: 'SKILL_NOT_FOUND' } }
       : { exit: verdict === 'ready' && !hasErrors(findings) ? 0 : 1 }),
-    show: () => printDiagnosis(diagnosis, invocation),
+    show: () => {
+      printDiagnosis(diagnosis, invocation)
+      for (const { file } of copies)
+        for (const [label, text] of installedRows(installedAt(file)))
+          if (text !== '') invocation.terminal.line(`    ${label}: ${toSafeLine(text)}`)
+    },
   }
 }
 
