@@ -163,6 +163,10 @@ export const MESSAGES = {
     message: `The newest commit of ${safe(url)} has no skill at the path of '${safe(name)}'. The installed copy stays.`,
     fix: 'Its author moved or removed it. Install it again from its new path, or remove it.',
   }),
+  npmSource: (name: string, type: string) => ({
+    message: `Nothing was changed: skills-lock.json says that '${safe(name)}' comes from '${safe(type)}', which Nexus does not read.`,
+    fix: 'Install it from a git address or an archive, and remove its entry.',
+  }),
   cannotRestore: (name: string) => ({
     message: `Nothing was changed: '${safe(name)}' came from a folder or file of another machine, and this one has no copy.`,
     fix: 'Install it again from its folder or file, then commit the lock.',

@@ -2,8 +2,9 @@ import { join } from 'node:path'
 import { isOwnerGone, ownerToken, type Tree } from '../../machine/files/index.ts'
 import { isJsonObject, sha256 } from '../../kernel/index.ts'
 import type { PackedFile } from './found.ts'
-import { type Lock, LOCK_FILE, writeLock } from './lock-file.ts'
+import { type Lock, LOCK_FILE, readLock, writeLock } from './lock-file.ts'
 import { isPlacedName, randomHex } from './names.ts'
+import { readNpmLock, writeNpmLock } from './npm-lock.ts'
 import { type Memory, openPlaces, openState, type Scope, textOf, writeMemory } from './scope.ts'
 
 /** One directory to place, replace or remove. */
@@ -50,6 +51,7 @@ const HIDDEN = /^\.nexus-(?:new|old)-(\d+-\d+-\d+)-[0-9a-f]{8}$/
 export async function commit(scope: Scope, { changes, lock, memory }: Step): Promise<void> {
   const tree = openPlaces(scope)
   try {
+    readNpmLock(scope)
     await sweep(tree)
     const moves: Move[] = []
     try {
@@ -151,6 +153,9 @@ async function finish(scope: Scope, { tree, journal }: { tree: Tree; journal: Jo
   }
   await writeMemory(scope, journal.memory)
   await tree.write(LOCK_FILE, { bytes: Buffer.from(journal.lock), isDurable: true })
+  const gone = journal.moves.filter((each) => each.stage === null).map(({ name }) => name)
+  // Ours is the truth: where theirs cannot be written now, the next change writes it.
+  await writeNpmLock(scope, tree, { lock: readLock(journal.lock, scope.lockPath), gone }).catch(() => undefined)
   await removeJournal(scope)
   // A copy that cannot be removed now is hidden, and the next change tries again.
   for (const { backup } of journal.moves) await tree.removeAll(`skills/${backup}`)

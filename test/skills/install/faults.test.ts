@@ -46,7 +46,7 @@ async function install(scope: Scope, directory: string, more: object = {}) {
   await using source = await openSource({ type: 'directory', path: directory }, { scope, home: directory })
   const packages = await source.read(source.candidates)
   const wanted = packages.map((each) => ({ package: each, source: source.lockedAs(each) }))
-  return applyPlan(scope, await planOf(scope, wanted, lockOf(scope)), { ...options, ...more })
+  return await applyPlan(scope, await planOf(scope, wanted, lockOf(scope)), { ...options, ...more })
 }
 
 const textAt = ({ root }: Scope) => readFileSync(join(root, 'skills/a/SKILL.md'), 'utf8')

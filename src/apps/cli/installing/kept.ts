@@ -1,12 +1,11 @@
 /** kept: the copies of git sources of nexus.yaml, as the commands show them and take what waits. */
-import { type GitSource, gitSources, type Installed, refreshAccess } from '../../../local/index.ts'
+import { type GitSource, gitSources, refreshAccess } from '../../../local/index.ts'
 import type { LoadedConfig } from '../../../config/index.ts'
 import { endWaiting, fetchKept, lockOf, nameOfPlace, readStatus, type Waiting } from '../../../skills/install/index.ts'
 import type { Invocation } from '../command.ts'
 import { withProgress } from '../interactive/progress.ts'
-import { carryOut, type Outcome, sourceText } from './plan.ts'
+import { carryOut, type Outcome } from './plan.ts'
 import type { Installing } from './place.ts'
-import { INSTALL_WORDS } from './words.ts'
 
 /** A source with what waits in it for a person. */
 interface WaitingSource extends GitSource {
@@ -45,31 +44,4 @@ export async function takeWaiting(
   const outcome = await carryOut(planned, { ...installing, scope, isTrusted: true }, { invocation })
   if (outcome.applied) await endWaiting(scope, names)
   return outcome
-}
-
-/** Says on stderr which sources are not fetched, are old, or have something that waits. */
-export function noteSources(loaded: LoadedConfig, { terminal }: Pick<Invocation, 'terminal'>): void {
-  for (const { shown, scope } of gitSources(loaded)) {
-    const { seenAt, problem, waiting } = readStatus(scope)
-    if (seenAt === undefined) terminal.note(INSTALL_WORDS.notFetched(shown, problem))
-    else if (problem !== undefined) terminal.note(INSTALL_WORDS.cachedSince(shown, seenAt, problem))
-    for (const { name } of waiting) terminal.note(INSTALL_WORDS.waits(name))
-  }
-}
-
-/** For JSON: where a copy came from and when that was last seen. */
-export function installedData(installed: Installed | undefined) {
-  return installed === undefined ? {} : { installed: { ...installed } }
-}
-
-/** For people: the rows of the same. */
-export function installedRows(installed: Installed | undefined): readonly (readonly [string, string])[] {
-  if (installed === undefined) return []
-  const { source, version = '', lastGood = '', waiting } = installed
-  return [
-    ['installed from', sourceText(source)],
-    ['version', version],
-    ['last seen there', lastGood],
-    ['waiting', waiting === undefined ? '' : INSTALL_WORDS.waits(waiting.name)],
-  ]
 }

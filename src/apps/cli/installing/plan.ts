@@ -4,6 +4,7 @@ import { applyPlan, asksAnything, type Asks, installError } from '../../../skill
 import type { Invocation } from '../command.ts'
 import { confirm } from '../interactive/confirm.ts'
 import { type Installing, namesFlag, overwriting, scopeData } from './place.ts'
+import { sourceText } from '../show/installed.ts'
 import { INSTALL_WORDS } from './words.ts'
 
 /** Settings that a placed copy would get. */
@@ -125,13 +126,6 @@ function linesOf(plan: PlannedSkill): string[] {
     ...(packed.leftOut.length > 0 ? [INSTALL_WORDS.leftOut(packed.leftOut)] : []),
     ...(edited.length > 0 ? [INSTALL_WORDS.edited(edited)] : []),
   ]
-}
-
-/** Where a copy came from, in one line. */
-export function sourceText(source: PlannedSkill['source']): string {
-  if (source.type === 'git') return toSafeLine(`${source.url}#${source.ref ?? ''}@${source.commit.slice(0, 12)}`)
-  if (source.type === 'archive') return toSafeLine(source.url ?? `archive ${source.sha256.slice(0, 12)}`)
-  return source.path === undefined ? 'a folder of this machine' : toSafeLine(source.path)
 }
 
 function planData(plan: PlannedSkill, grants: readonly Grant[]) {

@@ -12,7 +12,7 @@ import {
 import type { Inspection, Installed } from '../../../local/index.ts'
 import { type Invocation, whereArgs } from '../command.ts'
 import { commandData, findingData } from '../envelope.ts'
-import { installedData } from '../installing/kept.ts'
+import { installedData } from './installed.ts'
 import type { Terminal } from '../terminal.ts'
 import { formatTable, shorten } from './columns.ts'
 

@@ -1,15 +1,19 @@
 import { existsSync } from 'node:fs'
 import {
   fetchLocked,
+  fetchNpm,
   findToRestore,
   hostsToAsk,
   INSTALL_MESSAGES,
   installError,
   lockOf,
+  planOf,
+  readNpmLock,
   restore,
 } from '../../../../skills/install/index.ts'
 import type { Answer, Invocation } from '../../command.ts'
-import { namesFlag, noteKept, openInstalling, overwriting, scopeData } from '../../installing/place.ts'
+import { carryOut } from '../../installing/plan.ts'
+import { type Installing, namesFlag, noteKept, openInstalling, overwriting, scopeData } from '../../installing/place.ts'
 import { INSTALL_WORDS } from '../../installing/words.ts'
 import { confirm } from '../../interactive/confirm.ts'
 import { withProgress } from '../../interactive/progress.ts'
@@ -17,8 +21,9 @@ import { withProgress } from '../../interactive/progress.ts'
 /** `nexus skills ci`: exactly the lock, or an error. */
 export async function restoreSkills(invocation: Invocation): Promise<Answer> {
   const { terminal, flags } = invocation
-  const { scope, access, alone } = await openInstalling(invocation)
-  if (!existsSync(scope.lockPath)) throw installError('FILE_NOT_FOUND', INSTALL_MESSAGES.lockMissing(scope.lockPath))
+  const installing = await openInstalling(invocation)
+  const { scope, access, alone } = installing
+  if (!existsSync(scope.lockPath)) return restoreNpm(installing, invocation)
   const lock = lockOf(scope)
   const due = await findToRestore(scope, lock)
   const overwrite = namesFlag(invocation, 'overwrite')
@@ -56,6 +61,29 @@ export async function restoreSkills(invocation: Invocation): Promise<Answer> {
     show: () => {
       noteKept(kept, invocation)
       terminal.line(INSTALL_WORDS.restored(due.length))
+    },
+  }
+}
+
+/** From the lock of the npm program `skills`, where ours is missing; then ours is there. */
+async function restoreNpm(installing: Installing, invocation: Invocation): Promise<Answer> {
+  const { scope, access } = installing
+  const { terminal, flags } = invocation
+  const entries = scope.kind === 'workspace' ? readNpmLock(scope) : undefined
+  if (!entries) throw installError('FILE_NOT_FOUND', INSTALL_MESSAGES.lockMissing(scope.lockPath))
+  const hosts = Object.values(entries).map(({ source, sourceUrl }) => sourceUrl ?? source)
+  terminal.note(INSTALL_WORDS.hosts([...new Set(hosts)]))
+  if (flags['yes'] !== true && !terminal.isInteractive)
+    throw installError('INVALID_ARGUMENT', INSTALL_WORDS.needsYes('skills ci', []))
+  const wanted = await withProgress(terminal, 'fetching locked skills', () => fetchNpm(scope, entries, access))
+  const planned = await planOf(scope, wanted, lockOf(scope))
+  const { data, applied, exit } = await carryOut(planned, installing, { invocation })
+  const skills = planned.map(({ name, source }) => ({ name, source, cached: false, drift: [] }))
+  return {
+    data: { ...data, hosts, skills },
+    exit,
+    show: () => {
+      if (applied) terminal.line(INSTALL_WORDS.restored(planned.length))
     },
   }
 }

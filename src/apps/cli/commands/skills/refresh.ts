@@ -2,7 +2,7 @@ import { gitSources, refreshSource } from '../../../../local/index.ts'
 import { readStatus } from '../../../../skills/install/index.ts'
 import type { Answer, Invocation } from '../../command.ts'
 import { openInstalling } from '../../installing/place.ts'
-import { noteSources } from '../../installing/kept.ts'
+import { noteSources } from '../../show/installed.ts'
 import { INSTALL_WORDS } from '../../installing/words.ts'
 import { withProgress } from '../../interactive/progress.ts'
 
