@@ -32,7 +32,7 @@ export const GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 
 /** Tools that are nothing without a network: where it is denied, they are. */
-export const NEEDS_NETWORK: readonly string[] = ['group:web', 'http_request', 'connect']
+const NEEDS_NETWORK: readonly string[] = ['group:web', 'http_request', 'connect']
 
 export const PROFILE_NAMES = ['minimal', 'messaging', 'coding', 'full'] as const
 export type Profile = (typeof PROFILE_NAMES)[number]

@@ -1,9 +1,9 @@
 /** authorize: may this call run? Policy and trust in, one decision and its explanation out; pure. */
-export { exceeds, type Excess } from './child-request.ts'
+export { exceeds } from './child-request.ts'
 export { decide, type DecideInput, type Layer, type SkillInUse, untrustedWorkspace } from './decide.ts'
 export { explain, type Explanation, explanationLines, type PermissionLine, permissionLines } from './explain.ts'
 export { type Ceiling, ceilingLayers, grantsLayer, noGrants } from './grants.ts'
-export { GROUPS, type Profile, PROFILE_NAMES, PROFILES, toolCovered } from './groups.ts'
+export { PROFILE_NAMES, toolCovered } from './groups.ts'
 export { ALIASES } from './names.ts'
 export { coversCommand, shownCall, shownCommand, type ShownCommand } from './remembered.ts'
 export {

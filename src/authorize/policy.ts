@@ -88,7 +88,7 @@ export function deniedCapabilities(policy: PolicyRules, tool: Pick<Tool, 'name' 
 }
 
 /** The limits that follow from denied capabilities: without `secrets` no variable is given, without `network` no host is reached. */
-export function capabilityLimits(policy: PolicyRules, tool: Pick<Tool, 'name' | 'options'>): CallLimits | undefined {
+function capabilityLimits(policy: PolicyRules, tool: Pick<Tool, 'name' | 'options'>): CallLimits | undefined {
   const denied = deniedCapabilities(policy, tool).map(toPolicyName)
   if (denied.length === 0) return undefined
   return {

@@ -66,7 +66,7 @@ const CLOSERS: ReadonlySet<string> = new Set(['fi', 'done', 'esac'])
  * The commands a line names, as far as a simple reading goes: after separators, `$(` and backquotes, behind
  * assignments and wrappers, without their directory. Text in quotes is not searched.
  */
-export function commandWords(command: string): readonly string[] {
+function commandWords(command: string): readonly string[] {
   const found: string[] = []
   let isExpected = true
   for (const [token] of command.replace(HEREDOC, '$1').matchAll(TOKEN)) {

@@ -11,21 +11,14 @@ export { namesDirectory, provideCommands } from './builtin/skill-commands.ts'
 export { createSkillVariables, type SkillEntryValues, type SkillVariables } from './builtin/skill-variables.ts'
 export { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 export { defineTool, type StandardSchema } from './define.ts'
-export {
-  type Envelope,
-  toEnvelope,
-  toOutcome,
-  toOutputOrError,
-  toStatusResult,
-  toSuccessOutputError,
-} from './edge/shapes.ts'
+export { toEnvelope, toOutcome, toOutputOrError, toStatusResult, toSuccessOutputError } from './edge/shapes.ts'
 export { toModelText } from './edge/model-text.ts'
 export type { DefinitionForms } from './definitions.ts'
 export { argumentsFailure, executeTool, runTool, withNotes } from './execute.ts'
 export { toFailure } from './failure.ts'
 export { createWireNames, serverTool, toolNameProblem, toWireName } from './names.ts'
 export { isFileTool } from './file-access/at-path.ts'
-export { decidePath, type HeldChange, heldChange, pathFailure } from './path-decision.ts'
+export { decidePath, heldChange, pathFailure } from './path-decision.ts'
 export { createRegistry, type Registry, type ToolFactory } from './registry.ts'
 export {
   CLOCK,

@@ -122,7 +122,7 @@ function make(
 }
 
 /** Faults of the parameters that are seen at a glance; a whole check of the schema is done at the tool's first call. */
-export function schemaProblem({ parameters }: Tool): string | undefined {
+function schemaProblem({ parameters }: Tool): string | undefined {
   if (!isJsonObject(parameters)) return 'they are not an object'
   if (parameters.type !== 'object') return `"type" is not "object"`
   if (parameters.properties !== undefined && !isJsonObject(parameters.properties))

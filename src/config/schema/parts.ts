@@ -95,7 +95,7 @@ export const url = v.pipe(
   v.regex(/^(https?:\/\/|\$\{)/, 'an http or https address'),
   v.metadata({ ...ADDRESS, example: 'https://example.com' }),
 )
-export const environmentName = v.pipe(
+const environmentName = v.pipe(
   v.string(),
   v.regex(VARIABLE_NAME, 'letters, digits and underscores, such as GITHUB_TOKEN'),
   v.metadata({ example: 'GITHUB_TOKEN' }),

@@ -62,7 +62,7 @@ function escaped(part: string): string {
 }
 
 /** The address in a location, as `toSkillUri` made it; undefined for any other text. */
-export function fromSkillUri(text: string): string | undefined {
+function fromSkillUri(text: string): string | undefined {
   if (!text.startsWith(SCHEME)) return undefined
   const address = text.slice(SCHEME.length, text.endsWith(FILE) ? -FILE.length : undefined)
   try {

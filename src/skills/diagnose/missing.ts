@@ -130,7 +130,7 @@ function placeOf(
 }
 
 /** Where a misplaced skill is, why it is not found there, and the command that moves it. */
-export function misplaced(
+function misplaced(
   asked: string,
   stray: StrayFile,
   { roots, paths: { shown, typed } }: { readonly roots: readonly SearchedRoot[]; readonly paths: Paths },

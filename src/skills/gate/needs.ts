@@ -92,7 +92,7 @@ function isGiven(skill: Skill, name: string, context: GateContext): boolean {
 }
 
 /** The tool groups a skill says it needs: `metadata.toolGroups`, a list or a comma string. Source: contracts §2.1. */
-export function toolGroupsOf(skill: Pick<Skill, 'frontmatter'>): readonly string[] {
+function toolGroupsOf(skill: Pick<Skill, 'frontmatter'>): readonly string[] {
   const metadata = ownValue(skill.frontmatter, 'metadata')
   if (!isJsonObject(metadata)) return []
   for (const block of [metadata, ...CLIENT_BLOCKS.map((name) => ownValue(metadata, name))]) {

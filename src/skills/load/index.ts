@@ -7,10 +7,4 @@ export { findSkill } from './not-found.ts'
 export { binaryType, decodeText, textType } from './media-type.ts'
 export type { SkillFile } from './skill-file.ts'
 export { findStrays } from './strays.ts'
-export {
-  createSkillStacks,
-  type LoadedInSession,
-  type SkillEntry,
-  type SkillStacks,
-  type StackedSkill,
-} from './skill-stacks.ts'
+export { createSkillStacks, type LoadedInSession, type SkillStacks, type StackedSkill } from './skill-stacks.ts'

@@ -138,7 +138,7 @@ export async function fileDigest(skill: SkillLocation, signal?: AbortSignal): Pr
 }
 
 /** Throws INVALID_ARGUMENT when two sources have one id. */
-export function checkIds(sources: readonly SkillSource[]): void {
+function checkIds(sources: readonly SkillSource[]): void {
   const seen = new Set<string>()
   for (const { id } of sources) {
     if (seen.has(id)) {

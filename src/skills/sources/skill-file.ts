@@ -150,12 +150,12 @@ function openLink(path: string, root: string): Opened | Diagnostic {
 }
 
 /** A SKILL.md that is not read. */
-export function linkOutside(path: string): Diagnostic {
+function linkOutside(path: string): Diagnostic {
   return finding('link-outside', path, MESSAGES['link-outside'].file(path, leadsTo(path)))
 }
 
 /** A SKILL.md that is read where its link leads. The copy is of that file, wherever the link leads by then. */
-export function linkFollowed(path: string, real: string): Diagnostic {
+function linkFollowed(path: string, real: string): Diagnostic {
   return finding('link-followed', path, MESSAGES['link-followed'](path, real))
 }
 

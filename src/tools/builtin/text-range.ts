@@ -10,7 +10,7 @@ export const RANGE = {
 } as const
 
 /** With room for the line that says where to read on. */
-export const ANSWER: OutcomeLimits = { maxLines: 1900, maxBytes: 50_000 }
+const ANSWER: OutcomeLimits = { maxLines: 1900, maxBytes: 50_000 }
 
 export interface TextRead {
   readonly path: string

@@ -55,7 +55,7 @@ function waysToAgree(name: string, directoryName: string): readonly string[] {
 const CLEAN_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
 /** True for a name of plain ASCII that keeps the rule, which needs no closer look. */
-export function isCleanName(name: string): boolean {
+function isCleanName(name: string): boolean {
   return name.length <= FORMAT_LIMITS.maxNameLength && CLEAN_NAME.test(name)
 }
 

@@ -15,7 +15,7 @@ const isText = (value: JsonValue): boolean => typeof value === 'string' && value
 const isTexts = (value: JsonValue): boolean => Array.isArray(value) && value.every(isText)
 
 export const TEXT: ValueKind = { accepts: isText, means: 'text', example: '"some text"' }
-export const FLAG: ValueKind = {
+const FLAG: ValueKind = {
   accepts: (value) => asBoolean(value) !== undefined,
   means: 'true or false',
   example: 'true',
