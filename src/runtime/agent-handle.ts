@@ -28,6 +28,7 @@ import type { FoundSkills } from './build-catalogs.ts'
 import { runCall } from './call.ts'
 import type { CallingAgent } from './check-call.ts'
 import { createModelContext, type ModelContext } from './model-context.ts'
+import type { KeptLease } from './ownership.ts'
 import type { ProjectState } from './project-state.ts'
 import type {
   AgentHandle,
@@ -152,11 +153,15 @@ export class Handle implements AgentHandle, CallingAgent {
   }
 
   async lease(): Promise<Lease> {
-    return this.#turn?.lease ?? this.#project.processLease()
+    return this.#turn?.lease ?? this.#project.ownership.process()
   }
 
   processLease(): Promise<Lease> {
-    return this.#project.processLease()
+    return this.#project.ownership.process()
+  }
+
+  keepLease(name: string): Promise<KeptLease | undefined> {
+    return this.#project.ownership.keep(name)
   }
 
   redact<T extends JsonValue>(value: T): T {

@@ -8,14 +8,13 @@ import {
   createStreamRedactor,
   DEFAULT_PROJECT,
   DEFAULTS,
-  newId,
   NexusError,
   systemClock,
   type TargetFacts,
   toSafeLine,
 } from '../kernel/index.ts'
 import { createFreshness, createSkillStacks } from '../skills/load/index.ts'
-import { type AgentRecord, createMemoryStore, type Lease, type Store } from '../store/index.ts'
+import { type AgentRecord, createMemoryStore, type Store } from '../store/index.ts'
 import { createCircuitBreaker } from '../tools/index.ts'
 import { createApprovals } from './approvals.ts'
 import { catalogOf, Handle } from './agent-handle.ts'
@@ -23,7 +22,7 @@ import { findSkills } from './build-catalogs.ts'
 import { createKeptOutput, type KeptOutput } from './kept-output.ts'
 import { ERRORS, WARNINGS } from './messages.ts'
 import { countUses } from './prompt-index.ts'
-import { HEARTBEAT_MS, keepLease, type KeptLease } from './ownership.ts'
+import { createOwnership } from './ownership.ts'
 import { coalesce, reloadOnChange } from './reload.ts'
 import type { ProjectState } from './project-state.ts'
 import type { AgentProfile, AgentSpec, Parts, ReloadEvent, Runtime } from './types.ts'
@@ -45,20 +44,8 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   const broker = createApprovals(store, parts)
   const kept = parts.blobs && createKeptOutput(parts.blobs, store, secrets)
   const bounds = { maxAgeMs: DEFAULTS.eventsMaxAgeMs, maxRows: DEFAULTS.eventsMaxRows, ...parts.events }
-  let own: Promise<KeptLease> | undefined
-  /** A lease that was lost, or could not be had, is asked for again at the next call: a suspended machine loses it. */
-  const processLease = async (): Promise<Lease> => {
-    if (
-      own &&
-      (await own.then(
-        ({ lost }) => lost.aborted,
-        () => true,
-      ))
-    )
-      own = undefined
-    own ??= keepProcessLease(store, { bounds, output: kept })
-    return (await own).lease
-  }
+  const records = boundRecords(store, bounds, kept)
+  const ownership = createOwnership(store, records.begin)
 
   // discover; gate and catalog follow when an agent needs them
   let found = await findSkills({ ...parts, facts }, options.signal)
@@ -75,7 +62,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     refresh,
     store,
     broker,
-    processLease,
+    ownership,
     kept,
     stacks: createSkillStacks(),
     breaker: createCircuitBreaker(clock),
@@ -115,7 +102,8 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     close: async () => {
       closing.abort()
       try {
-        await (await own?.catch(() => undefined))?.release()
+        records.end()
+        await ownership.close()
         await kept?.idle()
       } finally {
         await parts.sandbox?.close()
@@ -133,39 +121,24 @@ function recordReload(store: Store, event: ReloadEvent): void {
       .catch((error: unknown) => process.emitWarning(WARNINGS.eventNotStored(error), 'NexusWarning'))
 }
 
-/** Records that a process removes when they are old. */
-interface Recorded {
-  readonly bounds: Required<NonNullable<Parts['events']>>
-  readonly output: KeptOutput | undefined
-}
-
-/** The name is new for each runtime, so that no other process can have the lease. */
-async function keepProcessLease(store: Store, recorded: Recorded): Promise<KeptLease> {
-  const kept = await keepLease(store.leases, `process:${newId()}`)
-  if (kept) return boundRecords(store, kept, recorded)
-  throw new NexusError('INTERNAL', ERRORS.leaseTaken().message)
-}
-
-/** Removes old events and outputs now and every hour: both are for following and for looking back, the rows are kept. */
-async function boundRecords(store: Store, kept: KeptLease, { bounds, output }: Recorded): Promise<KeptLease> {
-  const trim = (): Promise<unknown> => {
+/** Removes old events and outputs at the first write and every hour: both are for following and for looking back, the rows are kept. */
+function boundRecords(
+  store: Store,
+  bounds: Required<NonNullable<Parts['events']>>,
+  output: KeptOutput | undefined,
+): { begin(): Promise<void>; end(): void } {
+  let timer: NodeJS.Timeout | undefined
+  const trim = async (): Promise<void> => {
     output?.tidy()
-    return store.events.trim(bounds)
+    await store.events.trim(bounds)
   }
-  await trim()
-  // A failure is for the next write to report; the next hour tries again.
-  const timers = [
-    setInterval(() => void trim().catch(() => undefined), TRIM_EVERY_MS),
-    // Ends what other processes left, and questions whose time is over.
-    setInterval(() => void store.reclaim().catch(() => undefined), HEARTBEAT_MS),
-  ]
-  for (const timer of timers) timer.unref()
   return {
-    ...kept,
-    release: () => {
-      timers.map(clearInterval)
-      return kept.release()
+    begin() {
+      // A failure is for the next write to report; the next hour tries again.
+      timer ??= setInterval(() => void trim().catch(() => undefined), TRIM_EVERY_MS).unref()
+      return trim()
     },
+    end: () => clearInterval(timer),
   }
 }
 

@@ -1,13 +1,16 @@
-/** ownership: leases that this process keeps by a heartbeat, so that only one process writes about a session or a call. */
+/** ownership: the lease of this process, kept by one heartbeat, and those under it: only one process writes about a session or a call. */
+import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { isNexusError } from '../kernel/index.ts'
-import type { Lease, Leases } from '../store/index.ts'
+import { isNexusError, newId, NexusError } from '../kernel/index.ts'
+import { isOwnerGone, ownerToken } from '../machine/files/index.ts'
+import type { Lease, Store } from '../store/index.ts'
+import { ERRORS } from './messages.ts'
 
-/** How long a lease lasts without a heartbeat: after that, what a killed process left is closed. */
-export const LEASE_MS = 10_000
-export const HEARTBEAT_MS = LEASE_MS / 4
+/** How long a lease lasts without a heartbeat: after that, what a process of another machine left is closed. */
+const LEASE_MS = 10_000
+const HEARTBEAT_MS = LEASE_MS / 4
 
-/** A lease that is renewed until it is released. */
+/** A lease that lasts until it is released, or the process stands still for too long. */
 export interface KeptLease {
   readonly lease: Lease
   /** Aborts when another process took over: nothing may be written any more. */
@@ -15,36 +18,109 @@ export interface KeptLease {
   release(): Promise<void>
 }
 
-/** Takes a lease and keeps it; undefined while another owner has it. The heartbeat does not keep the program running. */
-export async function keepLease(leases: Leases, name: string): Promise<KeptLease | undefined> {
-  const acquired = await leases.acquire(name, { owner: ownerName(), ttlMs: LEASE_MS })
-  if (acquired.type === 'taken') return undefined
+/** The leases of this process in one project. */
+export interface Ownership {
+  /** For calls outside of turns and for messages that wait. Taken at its first use, and again when it was lost. */
+  process(): Promise<Lease>
+  /** Takes another lease, under that of the process; undefined while another owner has it. */
+  keep(name: string): Promise<KeptLease | undefined>
+  close(): Promise<void>
+}
+
+interface KeptProcess extends KeptLease {
+  lose(reason: unknown): void
+}
+
+/** `onTaken` is called each time the lease of the process was taken. */
+export function createOwnership(store: Store, onTaken: () => Promise<unknown>): Ownership {
+  let own: Promise<KeptProcess> | undefined
+  const current = async (): Promise<KeptProcess> => {
+    // A lease that was lost, or could not be had, is asked for again: a suspended machine loses it.
+    const before = own
+    const isOver = await before?.then(
+      ({ lost }) => lost.aborted,
+      () => true,
+    )
+    if (isOver && own === before) own = undefined
+    own ??= keepProcess(store, onTaken)
+    return own
+  }
+  return {
+    process: async () => (await current()).lease,
+    async keep(name) {
+      for (let isSecond = false; ; isSecond = true) {
+        const { lease: under, lost, lose } = await current()
+        try {
+          const acquired = await store.leases.acquire(name, { owner: ownerName(), under })
+          if (acquired.type === 'taken') return undefined
+          const { lease } = acquired
+          return { lease, lost, release: () => store.leases.release(lease) }
+        } catch (error) {
+          if (isSecond || !isLost(error)) throw error
+          lose(error)
+        }
+      }
+    },
+    close: async () => (await own?.catch(() => undefined))?.release(),
+  }
+}
+
+/** The name is new for each runtime, so that no other process can have the lease. The heartbeat does not keep the program running. */
+async function keepProcess(store: Store, onTaken: () => Promise<unknown>): Promise<KeptProcess> {
+  const { leases } = store
+  const request = { owner: ownerName(), ttlMs: LEASE_MS, process: processName() }
+  const acquired = await leases.acquire(`process:${newId()}`, request)
+  if (acquired.type === 'taken') throw new NexusError('INTERNAL', ERRORS.leaseTaken().message)
   const { lease } = acquired
   const lost = new AbortController()
+  const lose = (reason: unknown): void => {
+    clearInterval(timer)
+    lost.abort(reason)
+  }
   const beat = async (): Promise<void> => {
-    try {
-      await leases.renew(lease, LEASE_MS)
-    } catch (error) {
-      // Another failure of the store is for the next write to report: the lease lasts longer than one heartbeat.
-      if (isNexusError(error) && error.code === 'LEASE_LOST') {
-        clearInterval(timer)
-        lost.abort(error)
-      }
-    }
+    await leases.renew(lease, LEASE_MS).catch((error: unknown) => isLost(error) && lose(error))
+    // Ends what other processes left, and questions whose time is over. A failure is for the next write to report.
+    await store.reclaim().catch(() => undefined)
   }
   const timer = setInterval(() => void beat(), HEARTBEAT_MS)
   timer.unref()
+  await onTaken()
   return {
     lease,
     lost: lost.signal,
-    release: async () => {
+    lose,
+    release: () => {
       clearInterval(timer)
-      await leases.release(lease)
+      return leases.release(lease)
     },
   }
+}
+
+function isLost(error: unknown): boolean {
+  return isNexusError(error) && error.code === 'LEASE_LOST'
 }
 
 /** How messages name this process; the fence decides, never this. */
 function ownerName(): string {
   return `process ${process.pid} on ${hostname()}`
+}
+
+/** Names this process among those of all machines; undefined where the system does not number its starts. */
+function processName(): string | undefined {
+  const boot = bootId()
+  return boot && `${boot} ${ownerToken()}`
+}
+
+/** True for the process of a lease that ran on this machine, since its start, and ended. */
+export function isProcessGone(name: string): boolean {
+  const [boot, token = ''] = name.split(' ')
+  return boot === bootId() && isOwnerGone(token)
+}
+
+function bootId(): string | undefined {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  } catch {
+    return undefined
+  }
 }

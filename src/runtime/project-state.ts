@@ -1,11 +1,12 @@
 /** The state that all agents of a project share, made once. */
 import type { Clock, JsonValue, StreamRedactor, TargetFacts } from '../kernel/index.ts'
 import type { Freshness, SkillStacks } from '../skills/load/index.ts'
-import type { Lease, Store } from '../store/index.ts'
+import type { Store } from '../store/index.ts'
 import type { CircuitBreaker } from '../tools/index.ts'
 import type { AskingBroker } from './approvals.ts'
 import type { FoundSkills } from './build-catalogs.ts'
 import type { KeptOutput } from './kept-output.ts'
+import type { Ownership } from './ownership.ts'
 import type { Parts } from './types.ts'
 
 export interface ProjectState {
@@ -13,8 +14,7 @@ export interface ProjectState {
   readonly clock: Clock
   readonly store: Store
   readonly broker: AskingBroker
-  /** The lease of this process, for calls outside of turns and for messages that wait. Taken at its first use. */
-  readonly processLease: () => Promise<Lease>
+  readonly ownership: Ownership
   readonly stacks: SkillStacks
   readonly facts: TargetFacts
   /** Values to redact: those of the configuration, and those that commands of skills were given. */

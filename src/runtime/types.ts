@@ -39,6 +39,7 @@ import type {
   SkillEntryValues,
   WebSettings,
 } from '../tools/index.ts'
+import type { KeptLease } from './ownership.ts'
 
 /** Skills and rules of one agent. */
 export interface AgentProfile {
@@ -242,6 +243,8 @@ export interface AgentHandle {
   lease(): Promise<Lease>
   /** The lease of this process: by it, messages that wait are known to have a living process. */
   processLease(): Promise<Lease>
+  /** Takes another lease, which lasts as long as that of this process; undefined while another process has it. */
+  keepLease(name: string): Promise<KeptLease | undefined>
   /** Blanks the secrets that the runtime knows, in any JSON value. */
   redact<T extends JsonValue>(value: T): T
   /** The same for one text that comes in pieces: a secret that is cut between two of them does not get through. */

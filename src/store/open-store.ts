@@ -1,7 +1,6 @@
-import type { Clock } from '../kernel/index.ts'
 import type { BlobFilesOptions, Blobs } from './blobs.ts'
 import type { StoreChoice, StoreStatus } from './database.ts'
-import type { Database, PostgresStoreOptions, SqliteStoreOptions, Store } from './store.ts'
+import type { Database, DatabaseOptions, PostgresStoreOptions, SqliteStoreOptions, Store } from './store.ts'
 
 /**
  * Opens the state file, makes it when it is missing, and brings its schema up to date. Several processes may share it.
@@ -30,10 +29,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 }
 
 /** Opens the chosen database, for the stores of many projects over one connection or pool. Throws STORE_FAILED. */
-export async function openDatabase(choice: StoreChoice & { readonly clock?: Clock }): Promise<Database> {
+export async function openDatabase(choice: StoreChoice & DatabaseOptions): Promise<Database> {
   if (choice.type === 'postgres') return (await import('./postgres/postgres-store.ts')).openPostgresDatabase(choice)
   const path = choice.type === 'sqlite' ? choice.path : ':memory:'
-  return (await import('./sqlite/sqlite-store.ts')).openSqliteDatabase({ path, clock: choice.clock })
+  return (await import('./sqlite/sqlite-store.ts')).openSqliteDatabase({
+    path,
+    clock: choice.clock,
+    isGone: choice.isGone,
+  })
 }
 
 /** A store that closes its database too. */

@@ -42,6 +42,12 @@ export interface Database {
   close(): Promise<void>
 }
 
+export interface DatabaseOptions {
+  readonly clock?: Clock | undefined
+  /** Whether the process that a lease names is known to have ended, so that its lease need not run out. Default: never known. */
+  readonly isGone?: ((process: string) => boolean) | undefined
+}
+
 /** The record of a call, written before anything runs. */
 export interface NewCall {
   readonly call: Call

@@ -214,7 +214,7 @@ describe('a Postgres database', { skip }, () => {
         from information_schema.columns where table_schema = 'nexus' and table_name <> 'migrations'`,
       'shared',
     )
-    assert.deepEqual(columns.rows, [{ scoped: '11', tables: '11' }])
+    assert.deepEqual(columns.rows, [{ scoped: '12', tables: '12' }])
     assert.equal((await server.query('select theirs from public.sessions', 'shared')).rows.length, 1)
   })
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openSqliteStore, sessionLease, type StoredEvent } from '../../src/store/index.ts'
+import { openDatabase, openSqliteStore, sessionLease, type StoredEvent } from '../../src/store/index.ts'
 import { acknowledged, endChildren, ended, start, waitFor } from './processes.ts'
 import { runRound } from './rounds.ts'
 
@@ -78,6 +78,26 @@ describe('several processes on one state file', { skip: process.platform === 'wi
     )
     assert.deepEqual(seen, await store.events.after(0))
     await store.close()
+  })
+
+  it('end the leases of a process that is known to have ended at once, and no other', async () => {
+    const ended = new Set<string>()
+    const isGone = (process: string): boolean => ended.has(process)
+    const database = await openDatabase({ type: 'sqlite', path: join(directory, 'gone.db'), isGone })
+    const store = database.project('default')
+    await store.sessions.create({ id: 's', agentId: 'main', title: '' })
+    const request = { owner: 'test', ttlMs: 600_000 }
+    for (const process of ['living', 'killed', undefined]) {
+      const acquired = await store.leases.acquire(`process:${process}`, { ...request, process })
+      assert.ok(acquired.type === 'acquired')
+      await store.leases.acquire(`of ${process}`, { owner: 'test', under: acquired.lease })
+    }
+    ended.add('killed')
+    assert.equal((await store.reclaim()).turns, 0)
+    for (const process of ['living', 'killed', undefined])
+      for (const name of [`process:${process}`, `of ${process}`])
+        assert.equal((await store.leases.get(name)) === undefined, process === 'killed', name)
+    await database.close()
   })
 
   it('tell each other of their changes, though neither has looked for rows', async () => {

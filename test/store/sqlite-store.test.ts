@@ -27,6 +27,7 @@ const TABLES = [
   'remembered_approvals',
   'session_messages',
   'sessions',
+  'trims',
   'turns',
 ]
 

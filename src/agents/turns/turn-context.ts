@@ -19,6 +19,7 @@ export type TurnAgent = Pick<
   | 'beginTurn'
   | 'endTurn'
   | 'processLease'
+  | 'keepLease'
   | 'snapshot'
   | 'loadedSkills'
   | 'recallSkills'

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { errorMessage, isNexusError, NexusError } from '../../kernel/index.ts'
 import { type Lease, sessionLease, type Store, type StoredMessage, type TurnRecord } from '../../store/index.ts'
-import { createWaker, keepLease, type KeptLease, type Waker } from '../../runtime/index.ts'
+import { type AgentHandle, createWaker, type KeptLease, type Waker } from '../../runtime/index.ts'
 import { TURNS } from './messages.ts'
 
 /** Pauses after failures of the store in a row, before the next try. */
@@ -32,6 +32,11 @@ export interface EndedTurn {
 /** Additions to the history when the turn is taken: the end of a turn that was cut off, and the message. */
 type Opening = () => Promise<readonly StoredMessage[]>
 
+interface Taking {
+  readonly opening: Opening
+  readonly keepLease: AgentHandle['keepLease']
+}
+
 /**
  * Waits for the turn of a queued message; for one that another caller runs, until it is over. The signal cancels the turn
  * meanwhile. `onWait` is called once, when it has to wait.
@@ -39,10 +44,10 @@ type Opening = () => Promise<readonly StoredMessage[]>
 export async function takeQueued(
   store: Store,
   queued: TurnRecord,
-  options: { readonly signal: AbortSignal; readonly onWait: (turn: TurnRecord) => void; readonly opening: Opening },
+  options: { readonly signal: AbortSignal; readonly onWait: (turn: TurnRecord) => void } & Taking,
 ): Promise<TakenTurn | EndedTurn> {
   const { sessionId } = queued
-  const { signal, onWait, opening } = options
+  const { signal, onWait, ...taking } = options
   let waker: Waker | undefined
   let hasWaited = false
   let failures = 0
@@ -54,7 +59,7 @@ export async function takeQueued(
         store,
         (event) => event.sessionId === sessionId && /^(turn|session)\./.test(event.type),
       )
-      next = await tryOnce(store, queued, { isCancelled: signal.aborted, opening })
+      next = await tryOnce(store, queued, { isCancelled: signal.aborted, ...taking })
       failures = 0
     } catch (error) {
       const pause = RETRY_PAUSES_MS[failures++]
@@ -74,12 +79,12 @@ export async function takeQueued(
 async function tryOnce(
   store: Store,
   queued: TurnRecord,
-  { isCancelled, opening }: { readonly isCancelled: boolean; readonly opening: Opening },
+  { isCancelled, ...taking }: { readonly isCancelled: boolean } & Taking,
 ): Promise<TakenTurn | EndedTurn | TurnRecord> {
   if (isCancelled) await store.turns.cancel(queued.id)
   const turn = await store.turns.get(queued.id)
   if (!turn) return { type: 'ended', turn: { ...queued, state: 'dropped' } }
-  if (turn.state === 'queued' || turn.state === 'waiting') return (await tryTake(store, turn, opening)) ?? turn
+  if (turn.state === 'queued' || turn.state === 'waiting') return (await tryTake(store, turn, taking)) ?? turn
   if (turn.state !== 'running') return { type: 'ended', turn }
   // Ends the turn when its process died.
   await store.reclaim()
@@ -103,11 +108,11 @@ async function notRun(store: Store, { id: turnId, sessionId }: TurnRecord, cause
 async function tryTake(
   store: Store,
   { id, sessionId, state }: TurnRecord,
-  opening: Opening,
+  { opening, keepLease }: Taking,
 ): Promise<TakenTurn | undefined> {
   const goesOn = state === 'waiting'
   if (!(await isNext(store, { id, sessionId }))) return undefined
-  const kept = await keepLease(store.leases, sessionLease(sessionId))
+  const kept = await keepLease(sessionLease(sessionId))
   if (!kept) return undefined
   try {
     const turn = await store.turns.take(sessionId, kept.lease, { id, messages: goesOn ? [] : await opening() })

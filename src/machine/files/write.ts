@@ -207,8 +207,19 @@ export function ownerToken(): string {
 
 /** True when the process of a token is gone. One of another pid namespace, such as another container, counts as living. */
 export function isOwnerGone(token: string): boolean {
-  const [namespace, pid, start] = token.split('-').map(Number)
-  return namespace === pidNamespace() && startTimeOf(pid ?? -1) !== start
+  const [namespace, pid = -1, start] = token.split('-').map(Number)
+  if (namespace !== pidNamespace()) return false
+  const present = startTimeOf(pid)
+  // A process of another user may be hidden in /proc.
+  return present === 0 ? !isRunning(pid) : present !== start
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return codeOf(error) === 'EPERM'
+  }
 }
 
 function pidNamespace(): number {

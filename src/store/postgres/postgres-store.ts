@@ -4,7 +4,7 @@ import { createWakes } from '../sql/follow.ts'
 import { migrate } from '../sql/migrate.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
 import type { Connection } from '../sql/scope.ts'
-import type { Database, PostgresStoreOptions } from '../store.ts'
+import type { Database, DatabaseOptions, PostgresStoreOptions } from '../store.ts'
 import { createPostgresConnection } from './connection.ts'
 import { plainConnection } from './plain-connection.ts'
 import { type Connections, openPool, POOL_LIMITS } from './pool.ts'
@@ -12,8 +12,10 @@ import { postgresSchema } from './schema.ts'
 import { reported } from './store-error.ts'
 
 /** See `openDatabase`. */
-export async function openPostgresDatabase(options: Omit<PostgresStoreOptions, 'projectId'>): Promise<Database> {
-  const { url, clock, pool } = options
+export async function openPostgresDatabase(
+  options: Omit<PostgresStoreOptions, 'projectId'> & DatabaseOptions,
+): Promise<Database> {
+  const { url, clock, pool, isGone } = options
   const connections = await openPool(url, { ...POOL_LIMITS, ...pool })
   const opened = new Set<Connection>()
   const wakes = createWakes((wake) => listenForOthers(connections, wake), connections.limits.idleTimeoutMs)
@@ -32,7 +34,7 @@ export async function openPostgresDatabase(options: Omit<PostgresStoreOptions, '
         opened.delete(connection)
         await connection.close()
       }
-      return createSqlStore({ ...connection, close }, projectId, wakes)
+      return createSqlStore({ ...connection, close }, projectId, { wakes, isGone })
     },
     async close() {
       await Promise.all([...opened].map((connection) => connection.close()))

@@ -9,11 +9,14 @@ export const OWNED = `exists (select 1 from leases
   where leases.project_id = :projectId and leases.name = :leaseName and leases.fence = :fence)`
 
 /** Expired or not, at most one row a name. The fence is the identity of the row, so it only grows. */
-const INSERT = `insert into leases (project_id, name, owner, acquired_at, expires_at)
-  values (:projectId, :name, :owner, :now, :now + :ttlMs) on conflict (project_id, name) do nothing
+const INSERT = `insert into leases (project_id, name, owner, acquired_at, expires_at, held_by, process)
+  values (:projectId, :name, :owner, :now, :now + :ttlMs, :heldBy, :process) on conflict (project_id, name) do nothing
   returning name, owner, fence, expires_at`
 
-const GET = 'select name, owner, fence, expires_at from leases where project_id = :projectId and name = :name'
+/** A lease under another one ends with that. */
+const GET = `select name, owner, fence, coalesce((select holder.expires_at from leases as holder
+    where holder.project_id = :projectId and holder.fence = leases.held_by), expires_at) as expires_at
+  from leases where project_id = :projectId and name = :name`
 
 const RENEW = `update leases set expires_at = :now + :ttlMs
   where project_id = :projectId and name = :name and fence = :fence returning name, owner, fence, expires_at`
@@ -22,13 +25,14 @@ const RELEASE = 'delete from leases where project_id = :projectId and name = :na
 
 export function createSqlLeases(scope: Scope): Leases {
   return {
-    async acquire(name, { owner, ttlMs }) {
+    async acquire(name, { owner, ttlMs = 0, under, process }) {
       const values = { name: checkName('lease name', name), owner: checkName('owner', owner) }
-      checkNumber('ttlMs', ttlMs, 1)
+      if (!under) checkNumber('ttlMs', ttlMs, 1)
       return scope.change(async (tx) => {
         await closeAbandoned(tx)
-        const row = await tx.get(INSERT, { ...values, ttlMs })
-        if (row) return { type: 'acquired', lease: toLease(row) }
+        if (under) await assertOwned(tx, under)
+        const row = await tx.get(INSERT, { ...values, ttlMs, heldBy: under?.fence ?? null, process: process ?? null })
+        if (row) return { type: 'acquired', lease: { ...toLease(row), ...(under && { expiresAt: under.expiresAt }) } }
         const present = await tx.get(GET, { name })
         if (!present) throw new Error(`The lease ${name} could neither be written nor read.`)
         return { type: 'taken', by: toLease(present) }

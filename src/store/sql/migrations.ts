@@ -1,3 +1,5 @@
+import { countedMessages, waitingTurns } from './sqlite-migrations.ts'
+
 /** One step of the schema. Steps are only ever added; one that was released is never edited. */
 export interface Migration {
   readonly version: number
@@ -76,7 +78,7 @@ export function migrationsOf({ counter, identity, integer, strict, isSqlite }: D
         unique (project_id, id)
       )${strict}`,
         'create index sessions_by_scope on sessions (project_id, scope)',
-        // Messages are never removed, and the newest event stays: their identities need no counter of their own to only grow.
+        // The newest event stays: its identity needs no counter of its own to only grow.
         `create table session_messages (
         seq ${identity},
         project_id text not null,
@@ -226,40 +228,20 @@ export function migrationsOf({ counter, identity, integer, strict, isSqlite }: D
         'alter table remembered_approvals rename column agent_path to agent_id',
       ],
     },
-  ]
-}
-
-/** SQLite changes no constraint, so the table is made again. */
-function waitingTurns({ counter, integer, strict }: Pick<Dialect, 'counter' | 'integer' | 'strict'>): string[] {
-  const columns = `seq, project_id, id, session_id, request_id, message, state, queued_fence, fence, cancel_requested,
-    created_at, started_at, ended_at, result`
-  return [
-    `create table turns_with_waiting (
-        seq ${counter},
-        project_id text not null,
-        id text not null,
-        session_id text not null,
-        request_id text,
-        message text not null,
-        state text not null
-          check (state in ('queued', 'running', 'waiting', 'done', 'cancelled', 'dropped', 'interrupted')),
-        queued_fence ${integer} not null,
-        fence ${integer},
-        cancel_requested ${integer} not null,
-        created_at ${integer} not null,
-        started_at ${integer},
-        ended_at ${integer},
-        result text,
-        unique (project_id, id),
-        foreign key (project_id, session_id) references sessions (project_id, id)
+    {
+      version: 12,
+      name: 'leases under that of a process, removal and retention',
+      statements: [
+        `alter table leases add column held_by ${integer}`,
+        'alter table leases add column process text',
+        // The number of a message that was removed is never used again.
+        ...(isSqlite ? countedMessages({ counter, integer, strict }) : []),
+        `create table trims (
+        project_id text not null primary key,
+        last_event ${integer} not null
       )${strict}`,
-    `insert into turns_with_waiting (${columns}) select ${columns} from turns`,
-    'drop table turns',
-    'alter table turns_with_waiting rename to turns',
-    'create index turns_by_session on turns (project_id, session_id, seq)',
-    'create unique index turns_by_request on turns (project_id, session_id, request_id)',
-    `create unique index turns_running on turns (project_id, session_id) where state = 'running'`,
-    `create index turns_queued on turns (project_id, session_id, seq) where state = 'queued'`,
+      ],
+    },
   ]
 }
 

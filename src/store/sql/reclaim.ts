@@ -4,7 +4,16 @@ import type { Reclaimed } from '../store.ts'
 import { optionalText } from './columns.ts'
 import type { Change, Row, Scope } from './scope.ts'
 
-const END_EXPIRED = 'delete from leases where project_id = :projectId and expires_at <= :now returning name'
+const PROCESSES = 'select fence, process from leases where project_id = :projectId and process is not null'
+
+const END_GONE = 'delete from leases where project_id = :projectId and fence = :fence returning name'
+
+const END_EXPIRED = `delete from leases where project_id = :projectId and held_by is null and expires_at <= :now
+  returning name`
+
+const END_HELD = `delete from leases where project_id = :projectId and held_by is not null
+    and not exists (select 1 from leases as holder where holder.project_id = :projectId and holder.fence = leases.held_by)
+  returning name`
 
 /** The calls of a turn that waits are no longer their owner's to end. */
 const LEFT_CALLS = `select call_id, agent_id, session_id, state from ledger_entries
@@ -47,7 +56,7 @@ const EXPIRE = `update approvals set state = 'expired'
 
 /** Whether anything is due; read first, so that looking costs an idle database no write. */
 const DUE = `select 1 as due where
-  exists (select 1 from leases where project_id = :projectId and expires_at <= :now)
+  exists (select 1 from leases where project_id = :projectId and held_by is null and expires_at <= :now)
   or exists (select 1 from approvals where project_id = :projectId and state = 'open' and expires_at <= :now)
   or exists (select 1 from turns where project_id = :projectId and state = 'running'
     and not exists (select 1 from leases where leases.project_id = :projectId and leases.fence = turns.fence))
@@ -55,7 +64,7 @@ const DUE = `select 1 as due where
 
 /** See `Store.reclaim`. */
 export async function reclaim(scope: Scope): Promise<Reclaimed> {
-  if (!(await scope.get(DUE))) return { calls: 0, turns: 0, approvals: 0 }
+  if (!(await scope.get(DUE)) && (await goneProcesses(scope)).length === 0) return { calls: 0, turns: 0, approvals: 0 }
   return scope.change(async (tx) => {
     const reclaimed = await closeAbandoned(tx)
     await expireApprovals(tx)
@@ -65,6 +74,7 @@ export async function reclaim(scope: Scope): Promise<Reclaimed> {
 
 /** Ends what owners left whose time is over. Runs inside a transaction. */
 export async function closeAbandoned(tx: Change): Promise<Reclaimed> {
+  for (const { fence } of await goneProcesses(tx)) await released(tx, await tx.all(END_GONE, { fence: Number(fence) }))
   await released(tx, await tx.all(END_EXPIRED))
   const turns = await tx.all(LEFT_TURNS)
   for (const row of turns) {
@@ -79,9 +89,14 @@ export async function closeAbandoned(tx: Change): Promise<Reclaimed> {
   return { calls: calls.length, turns: turns.length, approvals: await closeCalls(tx, calls) }
 }
 
-/** Waiters for a session learn that its lease ended. */
+async function goneProcesses(statements: Pick<Change, 'all' | 'isGone'>): Promise<Row[]> {
+  return (await statements.all(PROCESSES)).filter(({ process }) => statements.isGone(String(process)))
+}
+
+/** Ends what was under the leases too. Waiters for a session learn that its lease ended. */
 export async function released(tx: Change, leases: readonly Row[]): Promise<void> {
-  for (const { name } of leases) {
+  const held = leases.length > 0 ? await tx.all(END_HELD) : []
+  for (const { name } of [...leases, ...held]) {
     const sessionId = sessionOfLease(String(name))
     if (sessionId !== undefined) await tx.event({ type: 'session.released', sessionId })
   }

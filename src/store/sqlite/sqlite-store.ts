@@ -9,14 +9,15 @@ import { migrationsOf } from '../sql/migrations.ts'
 import type { Connection } from '../sql/scope.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
 import { readStatus } from '../sql/status.ts'
-import type { Database, SqliteStoreOptions } from '../store.ts'
+import type { Database, DatabaseOptions, SqliteStoreOptions } from '../store.ts'
 import { openConnection, SQLITE_SCHEMA } from './connection.ts'
 
 /** See `openDatabase`. */
 export async function openSqliteDatabase({
   path,
   clock = systemClock,
-}: Omit<SqliteStoreOptions, 'projectId'>): Promise<Database> {
+  isGone,
+}: Omit<SqliteStoreOptions, 'projectId'> & DatabaseOptions): Promise<Database> {
   const connection = await openConnection(path, clock)
   try {
     await migrate(connection, SQLITE_SCHEMA)
@@ -27,7 +28,7 @@ export async function openSqliteDatabase({
   const wakes = createWakes((wake) => lookForOthers(connection, wake))
   return {
     project: (projectId) =>
-      createSqlStore({ ...connection, close: async () => {} }, checkName('project id', projectId), wakes),
+      createSqlStore({ ...connection, close: async () => {} }, checkName('project id', projectId), { wakes, isGone }),
     async close() {
       await connection.close()
       wakes.close()

@@ -54,6 +54,35 @@ export function leaseTests(open: Open, clock: Advance): void {
     assert.equal((await store.leases.acquire('x', { owner: 'two', ttlMs: TTL_MS })).type, 'taken')
   })
 
+  it('keeps a lease under that of a process while that has its heartbeat, and ends both together', async () => {
+    const store = await open()
+    const under = await acquire(store, 'process:one')
+    const take = (name: string, owner: string) => store.leases.acquire(name, { owner, under })
+    const held = await take(sessionLease('s1'), 'one')
+    assert.ok(held.type === 'acquired')
+    await store.sessions.create({ id: 's1', agentId: 'main', title: '' })
+    await clock.advance(TTL_MS - 1)
+    const renewed = await store.leases.renew(under, TTL_MS)
+    await clock.advance(TTL_MS - 1)
+    assert.equal((await store.leases.get(sessionLease('s1')))?.expiresAt, renewed.expiresAt)
+    assert.equal((await store.leases.acquire(sessionLease('s1'), { owner: 'two', ttlMs: TTL_MS })).type, 'taken')
+    await store.sessions.append('s1', [{ role: 'user' }], held.lease)
+    await clock.advance(1)
+    const before = await store.events.last()
+    await store.reclaim()
+    assert.deepEqual(
+      (await store.events.after(before)).map(({ type, sessionId }) => [type, sessionId]),
+      [['session.released', 's1']],
+    )
+    await assert.rejects(store.sessions.append('s1', [], held.lease), hasCode('LEASE_LOST'))
+    await assert.rejects(take('more', 'one'), hasCode('LEASE_LOST'))
+    const again = await acquire(store, 'process:one')
+    const other = await store.leases.acquire('x', { owner: 'one', under: again })
+    await store.leases.release(again)
+    assert.ok(other.type === 'acquired')
+    assert.equal(await store.leases.get('x'), undefined)
+  })
+
   it('refuses every write of a stale owner, and names the present one', async () => {
     const store = await open()
     const stale = await openSession(store)

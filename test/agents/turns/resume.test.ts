@@ -8,7 +8,8 @@ import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAgent } from '../../../src/agents/turns/index.ts'
 import { isNexusError, succeeded } from '../../../src/kernel/index.ts'
-import { createMemoryStore, openSqliteStore, sessionLease, type StoredMessage } from '../../../src/store/index.ts'
+import { isProcessGone } from '../../../src/runtime/index.ts'
+import { createMemoryStore, openDatabase, sessionLease, type StoredMessage } from '../../../src/store/index.ts'
 import { type Reply, startModelServer } from '../../../src/testing/index.ts'
 import { openTestAgent, isWhole, localModel, startRig, toolAnswers } from './rig.ts'
 
@@ -118,12 +119,12 @@ describe('resume', () => {
       const script = join(import.meta.dirname, 'killed-agent.ts')
       const child = spawn(process.execPath, [script, path, server.url, 's1'], { stdio: ['ignore', 'pipe', 'inherit'] })
       assert.match(String((await once(child.stdout, 'data'))[0]), /in the tool/)
-      const store = await openSqliteStore({ path, projectId: 'default' })
+      const database = await openDatabase({ type: 'sqlite', path, isGone: isProcessGone })
+      const store = database.project('default')
       try {
         assert.equal((await store.reclaim()).calls, 0, 'a living turn is left alone')
         child.kill('SIGKILL')
         await once(child, 'exit')
-        // Until its lease is over.
         for (let closed = 0; closed === 0; await sleep(100)) closed = (await store.reclaim()).calls
         const [entry] = await store.ledger.list({ sessionId: 's1' })
         assert.deepEqual([entry?.call.tool, entry?.state], ['wait', 'interrupted'])
@@ -142,7 +143,7 @@ describe('resume', () => {
         assert.ok(isWhole(await store.sessions.messages('s1')))
       } finally {
         child.kill('SIGKILL')
-        await store.close()
+        await database.close()
       }
     } finally {
       await rm(directory, { recursive: true, force: true })
