@@ -104,7 +104,7 @@ function startReader(
       await readAll()
     } catch {
       // A waiter looks then, and meets the failure or what it missed.
-      retry = setTimeout(() => void read(), RETRY_MS)
+      retry = setTimeout(() => void read(), RETRY_MS).unref()
       give()
     } finally {
       isReading = false

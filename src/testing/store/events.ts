@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { succeeded } from '../../kernel/index.ts'
 import { sessionLease, type StoredEvent } from '../../store/index.ts'
 import { acquire, type Advance, ALLOW, ASK, call, hasCode, type Open, openSession } from './rig.ts'
@@ -44,7 +45,7 @@ export function eventTests(open: Open, clock: Advance): void {
       'turn.cancel-requested',
       'turn.cancelled',
     ])
-    for (let turns = 0; live.length < events.length && turns < 1_000; turns++) await new Promise(setImmediate)
+    for (let looks = 0; live.length < events.length && looks < 1_000; looks++) await delay(5)
     assert.deepEqual(live, events)
     for (const { type, agentId, sessionId } of events)
       assert.deepEqual(
