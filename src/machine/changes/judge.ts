@@ -1,5 +1,5 @@
 /** judge: the verdict on each change of a command, with what git of the host knows. */
-import { below, type Tree } from '../files/index.ts'
+import { below, bytesOf, type Tree } from '../files/index.ts'
 import { type Change, createGate, type Judgement, type Surroundings } from './gate.ts'
 import type { Brought } from './git-checks.ts'
 import { isRepository } from './git-paths.ts'
@@ -120,7 +120,7 @@ function topOf(host: Tree, path: string): string | undefined {
 async function blobId(source: Tree, { path, kind }: Change): Promise<string> {
   const { createHash } = await import('node:crypto')
   const { size = 0, target = '' } = source.entry(path) ?? {}
-  const text = Buffer.from(target)
+  const text = Buffer.from(bytesOf(target))
   const hash = createHash('sha1').update(`blob ${kind === 'link' ? text.length : size}\0`)
   if (kind === 'link') hash.update(text)
   else await source.readParts(path, (part) => void hash.update(part))

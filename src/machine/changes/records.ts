@@ -10,6 +10,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -56,6 +57,8 @@ export interface ChangeSet {
   /** The tool that made the changes, and its call. */
   readonly tool: string
   readonly call?: string
+  /** Files and links that are in the workspace, and entries that wait for a person; when the row was written. */
+  readonly counts?: { readonly applied: number; readonly held: number }
 }
 
 /** The sets of one workspace. Whoever changes one has the lock of the workspace. */
@@ -90,8 +93,9 @@ export class Records {
       .map((line) => JSON.parse(line) as SetEntry)
   }
 
-  /** Opens the pack of a new set. */
+  /** Opens the pack of a new set. Old sets go now, also in a process that lives long. */
   pack(id: string): PackWriter {
+    this.prune(Date.now())
     mkdirSync(join(this.#directory, id), { recursive: true, mode: 0o700 })
     return new PackWriter(join(this.#directory, id, 'pack'))
   }
@@ -126,14 +130,14 @@ export class Records {
     const directory = join(this.#directory, set.id)
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     mkdirSync(join(this.#directory, OPEN), { recursive: true, mode: 0o700 })
-    const isHeld = (entry: SetEntry): boolean => HELD.includes(entry.verdict)
-    const isOpen = set.state === 'taking' || (entries ?? this.entries(set.id)).some(isHeld)
+    const counts = countsOf(entries ?? this.entries(set.id))
+    const isOpen = set.state === 'taking' || counts.held > 0
     const mark = join(this.#directory, OPEN, set.id)
     // Before the row when it opens, after it when it closes: a row that must be looked at is never without its mark.
     if (isOpen) closeSync(openSync(mark, 'w', 0o600))
     if (entries)
       writeWhole(join(directory, 'entries.jsonl'), entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))
-    writeWhole(join(directory, 'set.json'), JSON.stringify(set))
+    writeWhole(join(directory, 'set.json'), JSON.stringify({ ...set, counts }))
     syncDirectory(directory)
     syncDirectory(this.#directory)
     if (!isOpen) rmSync(mark, { force: true })
@@ -146,26 +150,56 @@ export class Records {
     rmSync(join(this.#directory, OPEN, id), { force: true })
   }
 
-  /** Removes what a killed process left before its row was written, and sets that expired. */
-  prune(now: number): string[] {
-    return this.#ids().filter((id) => {
-      const set = this.find(id)
-      const isOver = set === undefined || Date.parse(set.expiresAt) < now
-      if (isOver) this.remove(id)
-      return isOver
-    })
+  /**
+   * Removes what a killed process left before its row was written, sets that expired, and the oldest where all together hold too much: first
+   * those that hold nothing for a person. Looks once an hour, whichever process asks.
+   */
+  prune(now: number, maxBytes = MAX_BYTES): void {
+    const mark = join(this.#directory, PRUNED)
+    if (now - (statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? 0) < HOUR_MS) return
+    const isOver = (set: ChangeSet | undefined): boolean => set === undefined || Date.parse(set.expiresAt) < now
+    for (const id of this.#ids().filter((each) => isOver(this.find(each)))) this.remove(id)
+    const isHolding = ({ counts, state }: ChangeSet): boolean => state === 'taking' || counts?.held !== 0
+    const oldest = this.list().toReversed()
+    let bytes = 0
+    for (const { id } of oldest) bytes += this.#packSize(id)
+    for (const { id } of [...oldest.filter((set) => !isHolding(set)), ...oldest.filter(isHolding)]) {
+      if (bytes <= maxBytes) break
+      bytes -= this.#packSize(id)
+      this.remove(id)
+    }
+    mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
+    closeSync(openSync(mark, 'w', 0o600))
+    utimesSync(mark, now / 1000, now / 1000)
+  }
+
+  #packSize(id: string): number {
+    return statSync(join(this.#directory, id, 'pack'), { throwIfNoEntry: false })?.size ?? 0
   }
 
   #ids(): string[] {
-    return namesIn(this.#directory).filter((name) => name !== OPEN)
+    return namesIn(this.#directory).filter((name) => name !== OPEN && name !== PRUNED)
   }
 }
 
 /** Verdicts that wait for a person. */
 export const HELD: readonly SetEntry['verdict'][] = ['held', 'conflict']
 
+function countsOf(entries: readonly SetEntry[]): NonNullable<ChangeSet['counts']> {
+  const isFile = ({ before, after }: SetEntry): boolean => (after ?? before)?.kind !== 'directory'
+  return {
+    applied: entries.filter((entry) => entry.verdict === 'applied' && isFile(entry)).length,
+    held: entries.filter(({ verdict }) => HELD.includes(verdict)).length,
+  }
+}
+
 /** The directory of marks. */
 const OPEN = 'open'
+/** A file that was changed when the sets were last pruned. */
+const PRUNED = 'pruned'
+const HOUR_MS = 3_600_000
+/** Most bytes of all sets of a workspace. */
+const MAX_BYTES = 1024 ** 3
 
 function namesIn(directory: string): string[] {
   try {

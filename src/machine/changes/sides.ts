@@ -1,6 +1,6 @@
 /** sides: reads what is at a path, and puts there what was. */
 import { posix } from 'node:path'
-import { type Entry, FileError, type Owner, type Pace, type Tree } from '../files/index.ts'
+import { bytesOf, type Entry, FileError, nameOf, type Owner, type Pace, type Tree } from '../files/index.ts'
 import type { PackWriter, Side } from './records.ts'
 
 /** How a side is read. */
@@ -33,7 +33,7 @@ async function sideOf(
     size += part.length
     pack?.add(part)
   }
-  if (kind === 'link') take(Buffer.from(entry.target ?? ''))
+  if (kind === 'link') take(Buffer.from(bytesOf(entry.target ?? '')))
   else await tree.readParts(path, take, pace)
   return { kind, mode, size, digest: hash.digest('hex'), ...(at !== undefined && { at }) }
 }
@@ -90,7 +90,7 @@ async function makeRoom(tree: Tree, path: string, side: Side | undefined): Promi
 async function make(tree: Tree, path: string, { side, bytes, owner }: Put & { readonly side: Side }): Promise<void> {
   if (side.kind === 'directory') return tree.makeDirectory(path, { mode: side.mode, owner })
   if (bytes === undefined) throw new FileError('ENODATA', path)
-  if (side.kind === 'link') return tree.makeLink(path, Buffer.from(bytes).toString())
+  if (side.kind === 'link') return tree.makeLink(path, nameOf(Buffer.from(bytes)))
   await tree.write(path, { bytes, mode: side.mode, owner })
 }
 

@@ -23,12 +23,7 @@ import { theOne } from '../stored.ts'
 /** `nexus changes list`: what commands and tools changed in this workspace, the newest first. */
 export async function listChanges(invocation: Invocation): Promise<Answer> {
   const sets = await inSets(invocation, ({ records }) =>
-    Promise.resolve(
-      records.list().map((set) => {
-        const { applied, held } = inShort(set, records.entries(set.id))
-        return { ...set, applied: applied.length, held: held.length }
-      }),
-    ),
+    Promise.resolve(records.list().map(({ counts = { applied: 0, held: 0 }, ...set }) => ({ ...set, ...counts }))),
   )
   const { terminal } = invocation
   return {
