@@ -1,0 +1,74 @@
+/** `kill -9` between any two steps of a take, a write, a keep and an undo. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { freshDirectory } from '../files/rig.ts'
+import { filesIn, HELD, inSets, NEW, OLD, type Op, prepare, take } from './killed.ts'
+
+const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 3)
+
+async function begun(t: TestContext, op: Op): Promise<string> {
+  const root = join(freshDirectory(t), 'root')
+  mkdirSync(root)
+  prepare(root)
+  if (op === 'keep' || op === 'undo') await inSets(root, (sets) => take('take', root, sets))
+  return root
+}
+
+function killedAt(op: Op, root: string, step: number): { readonly said: string; readonly isKilled: boolean } {
+  const { stdout, stderr, signal } = spawnSync(
+    process.execPath,
+    ['--no-warnings', join(import.meta.dirname, 'killed.ts'), op, root, String(step)],
+    { encoding: 'utf8' },
+  )
+  assert.equal(stderr, '')
+  return { said: stdout, isKilled: signal === 'SIGKILL' }
+}
+
+/** The workspace before and after each. */
+const WRITTEN = { ...OLD, 'd/b.txt': 'new' }
+const BETWEEN: Readonly<Record<Op, readonly [before: Record<string, string>, after: Record<string, string>]>> = {
+  take: [OLD, NEW],
+  write: [OLD, WRITTEN],
+  keep: [NEW, { ...NEW, ...HELD }],
+  undo: [NEW, OLD],
+}
+
+for (const op of ['take', 'write', 'keep', 'undo'] as const)
+  test(`kill -9 at ${ROUNDS} steps of ${op}: each file is old or new, the set says which, a second try ends it`, async (t) => {
+    const [before, after] = BETWEEN[op]
+    const whole = await begun(t, op)
+    const steps = Number(killedAt(op, whole, 0).said)
+    assert.deepEqual(filesIn(whole), after)
+    for (let round = 0; round < ROUNDS; round++) {
+      const step = 1 + Math.floor(((round + Math.random()) / ROUNDS) * steps)
+      const root = await begun(t, op)
+      const about = `step ${step} of ${steps}`
+      assert.ok(killedAt(op, root, step).isKilled, about)
+      await inSets(root, ({ records }) => {
+        const files = filesIn(root)
+        const all = new Set([...Object.keys(before), ...Object.keys(after), ...Object.keys(files)])
+        for (const path of all) assert.ok([before[path], after[path]].includes(files[path]), `${about}: ${path}`)
+        const [set] = records.list()
+        if (op === 'take' || op === 'write')
+          assert.deepEqual(files, set?.state === 'applied' ? after : before, `${about}: ${set?.state}`)
+        // What the set calls done is done; it may not say so yet of the last one.
+        for (const { path, verdict, before: old, after: now } of set ? records.entries(set.id) : []) {
+          const side = { applied: now, undone: old }[String(verdict)]
+          const isDone = verdict === { keep: 'applied', undo: 'undone' }[String(op)]
+          if (isDone && (side ?? old)?.kind === 'file')
+            assert.equal(files[path] !== undefined, side !== undefined, `${about}: ${path} ${verdict}`)
+        }
+      })
+      await inSets(root, async (sets) => {
+        const isOver = sets.records.list()[0]?.state === (op === 'undo' ? 'undone' : 'applied')
+        if (op === 'keep' || op === 'undo' || !isOver) await take(op, root, sets)
+        assert.deepEqual(filesIn(root), after, `${about}: after a second try`)
+        const [set] = sets.records.list()
+        assert.equal(set?.state, op === 'undo' ? 'undone' : 'applied', about)
+        if (op === 'keep') assert.equal(set?.counts?.held, 0, about)
+      })
+    }
+  })
