@@ -17,6 +17,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/config/trust.ts': "makes the user's own directory",
   'src/apps/mcp/http/key-file.ts': 'makes the key of the HTTP server',
   'src/machine/changes/git-scratch.ts': 'makes a temporary directory',
+  'src/machine/changes/durable.ts': 'writes below the state directory',
   'src/machine/changes/records.ts': 'writes below the state directory',
   'src/machine/sandbox/guard/clean.ts': 'opens the workspace itself, above which nothing is held',
   'src/machine/sandbox/guard/journal.ts': 'writes below the directory of the runner',

@@ -1,20 +1,7 @@
 /** records: change sets on the disk of this machine, beside the state of the sandbox: what each did, and the bytes before and after. */
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, mkdirSync, openSync, readSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { errorCode } from '../../kernel/index.ts'
+import { namesIn, PackWriter, readText, syncDirectory, writeMark, writeWhole } from './durable.ts'
 import type { Change, Verdict } from './gate.ts'
 
 /** One side of a change: what was, or is, at a path. */
@@ -134,13 +121,19 @@ export class Records {
     const isOpen = set.state === 'taking' || counts.held > 0
     const mark = join(this.#directory, OPEN, set.id)
     // Before the row when it opens, after it when it closes: a row that must be looked at is never without its mark.
-    if (isOpen) closeSync(openSync(mark, 'w', 0o600))
+    writeMark(mark, UNDER_WAY)
     if (entries)
       writeWhole(join(directory, 'entries.jsonl'), entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))
     writeWhole(join(directory, 'set.json'), JSON.stringify({ ...set, counts }))
     syncDirectory(directory)
     syncDirectory(this.#directory)
-    if (!isOpen) rmSync(mark, { force: true })
+    if (isOpen) writeMark(mark, '')
+    else rmSync(mark, { force: true })
+  }
+
+  /** Whether a killed process left the entries and the row of a set in disagreement: writing the set again ends that. */
+  isUnderWay(id: string): boolean {
+    return readText(join(this.#directory, OPEN, id)) === UNDER_WAY
   }
 
   remove(id: string): void {
@@ -198,17 +191,10 @@ const OPEN = 'open'
 /** A file that was changed when the sets were last pruned. */
 const PRUNED = 'pruned'
 const HOUR_MS = 3_600_000
+/** In the mark of a set that is being written. */
+const UNDER_WAY = 'writing'
 /** Most bytes of all sets of a workspace. */
 const MAX_BYTES = 1024 ** 3
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory)
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return []
-    throw error
-  }
-}
 
 /** One path that is held: the set, and what the command left there; undefined when it removed it. */
 export interface HeldPath {
@@ -228,64 +214,8 @@ export function heldPaths(records: Records): ReadonlyMap<string, HeldPath> {
   return held
 }
 
-/** Collects the bytes of a set in one file, which is one write to the disk for thousands of small files. */
-export class PackWriter {
-  readonly #fd: number
-  #size = 0
-
-  constructor(path: string) {
-    this.#fd = openSync(path, 'wx', 0o600)
-  }
-
-  /** Bytes so far: where the next part begins. */
-  get size(): number {
-    return this.#size
-  }
-
-  add(part: Uint8Array): void {
-    for (let done = 0; done < part.length;) done += writeSync(this.#fd, part, done)
-    this.#size += part.length
-  }
-
-  /** Returns when the bytes would survive a loss of power. */
-  finish(): void {
-    fsyncSync(this.#fd)
-    closeSync(this.#fd)
-  }
-}
-
 /** The directory of the sets of a workspace, by what it is and not by its name. */
 export function recordsOf(stateDir: string, workspace: string): Records {
   const { dev, ino } = statSync(workspace, { bigint: true })
   return new Records(join(stateDir, 'changes', `${dev}-${ino}`), workspace)
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined
-    throw error
-  }
-}
-
-function writeWhole(path: string, text: string): void {
-  const fd = openSync(`${path}.part`, 'w', 0o600)
-  try {
-    const bytes = Buffer.from(text)
-    for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done)
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
-  }
-  renameSync(`${path}.part`, path)
-}
-
-function syncDirectory(path: string): void {
-  const fd = openSync(path, 'r')
-  try {
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
-  }
 }

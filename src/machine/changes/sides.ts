@@ -1,7 +1,8 @@
 /** sides: reads what is at a path, and puts there what was. */
 import { posix } from 'node:path'
 import { bytesOf, type Entry, FileError, nameOf, type Owner, type Pace, type Tree } from '../files/index.ts'
-import type { PackWriter, Side } from './records.ts'
+import type { PackWriter } from './durable.ts'
+import type { Side } from './records.ts'
 
 /** How a side is read. */
 export interface SideOptions {

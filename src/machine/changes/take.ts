@@ -8,7 +8,8 @@ import { GitRefused } from './git-run.ts'
 import type { GitTaken, Judged, MadeFile } from './git-take.ts'
 import { makeMoves, textOf } from './git-state.ts'
 import { type AllJudged, judgeAll, type JudgedGit } from './judge.ts'
-import type { ChangeSet, PackWriter, Records, SetEntry, Side } from './records.ts'
+import type { PackWriter } from './durable.ts'
+import type { ChangeSet, Records, SetEntry, Side } from './records.ts'
 import { isSameMode, isSameSide, makeParents, ownerIn, putSide, sideAt, sideOfBytes } from './sides.ts'
 
 /** How long sets are kept, and how much they may hold. */

@@ -61,12 +61,14 @@ export function drop({ records, set }: InWorkspace, { paths }: Pick<Choice, 'pat
 
 /** Ends what a killed process began: a set that was being taken is undone, so that each file is what it was. */
 export async function recover(records: Records, host: Tree): Promise<ChangeSet[]> {
-  const open = records.open().filter((set) => set.state === 'taking')
-  for (const set of open) {
+  const open = records.open()
+  for (const set of open.filter(({ id, state }) => state !== 'taking' && records.isUnderWay(id))) records.write(set)
+  const taking = open.filter(({ state }) => state === 'taking')
+  for (const set of taking) {
     await undo({ records, host, set }, { paths: [], force: false })
     records.write({ ...set, state: 'undone' })
   }
-  return open
+  return taking
 }
 
 interface Direction {

@@ -27,6 +27,9 @@ function killedAt(op: Op, root: string, step: number): { readonly said: string; 
   return { said: stdout, isKilled: signal === 'SIGKILL' }
 }
 
+/** The verdict of what is done, where a set says it for each file. */
+const DONE: Partial<Record<Op, string>> = { keep: 'applied', undo: 'undone' }
+
 /** The workspace before and after each. */
 const WRITTEN = { ...OLD, 'd/b.txt': 'new' }
 const BETWEEN: Readonly<Record<Op, readonly [before: Record<string, string>, after: Record<string, string>]>> = {
@@ -54,13 +57,8 @@ for (const op of ['take', 'write', 'keep', 'undo'] as const)
         const [set] = records.list()
         if (op === 'take' || op === 'write')
           assert.deepEqual(files, set?.state === 'applied' ? after : before, `${about}: ${set?.state}`)
-        // What the set calls done is done; it may not say so yet of the last one.
-        for (const { path, verdict, before: old, after: now } of set ? records.entries(set.id) : []) {
-          const side = { applied: now, undone: old }[String(verdict)]
-          const isDone = verdict === { keep: 'applied', undo: 'undone' }[String(op)]
-          if (isDone && (side ?? old)?.kind === 'file')
-            assert.equal(files[path] !== undefined, side !== undefined, `${about}: ${path} ${verdict}`)
-        }
+        for (const { path, verdict } of set ? records.entries(set.id) : [])
+          if (verdict === DONE[op]) assert.equal(files[path], after[path], `${about}: ${path} ${verdict}`)
       })
       await inSets(root, async (sets) => {
         const isOver = sets.records.list()[0]?.state === (op === 'undo' ? 'undone' : 'applied')
