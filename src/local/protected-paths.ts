@@ -26,27 +26,32 @@ export interface AlsoUsed {
  * Real absolute paths: Nexus itself and all that it imports, Node, its home and state, and every file that the settings name to be used,
  * with each link on the way. What does not exist yet is in it: a command could make it.
  */
-export function protectedPaths(loaded: LoadedConfig, { skillsDirs = [], imported = [] }: AlsoUsed = {}): string[] {
+export function protectedPaths(loaded: LoadedConfig, used: AlsoUsed = {}): string[] {
   const root = realPath(packageRoot())
   const { directory } = loaded.workspace
-  const { load, skill_dirs: skillDirs, sources } = loaded.config.skills
-  const skills = [
-    ...load.extraDirs,
-    ...skillDirs,
-    ...skillsDirs,
-    ...sources.map((source) => ('path' in source && source.path !== undefined ? source.path : '.')),
-  ]
   // A word without a slash or a dot is rarely a path: `npx` names a file only when there is one.
-  const used = pathsUsedByHost(loaded).filter((path) => existsSync(path) || /[./]/.test(relative(directory, path)))
+  const named = pathsUsedByHost(loaded).filter((path) => existsSync(path) || /[./]/.test(relative(directory, path)))
   return [
     ...PARTS_OF_NEXUS.map((name) => join(root, name)),
     ...modulesAbove(root),
     ...startedByNpx(loaded),
     realPath(process.execPath),
-    ...[loaded.nexusHome, loaded.stateDirectory, ...loaded.files, ...used].flatMap((path) => wayOf(path)),
-    ...skills.flatMap((path) => wayOf(resolve(directory, path))),
-    ...imported,
+    ...[loaded.nexusHome, loaded.stateDirectory, ...loaded.files, ...named].flatMap((path) => wayOf(path)),
+    ...skillsOf(loaded, used).flatMap(wayOf),
+    ...(used.imported ?? []),
   ].filter((path) => path !== directory && !directory.startsWith(`${path}/`))
+}
+
+/** Real paths of directories whose skills count as trusted; below them no command runs. */
+export function skillRoots(loaded: LoadedConfig, used: AlsoUsed = {}): string[] {
+  return skillsOf(loaded, used).map(realPath)
+}
+
+/** Directories of skills that the settings or the caller name, absolute. */
+function skillsOf({ workspace, config }: LoadedConfig, { skillsDirs = [] }: AlsoUsed): string[] {
+  const { load, skill_dirs: skillDirs, sources } = config.skills
+  const named = sources.flatMap((source) => ('path' in source && source.path !== undefined ? [source.path] : []))
+  return [...load.extraDirs, ...skillDirs, ...skillsDirs, ...named].map((path) => resolve(workspace.directory, path))
 }
 
 /** `npx nexus` runs the `bin` of the package.json in the directory before the installed command. The user may open that file. */

@@ -15,7 +15,7 @@ import {
 import { entryRules } from './entries.ts'
 import { WORKSPACE } from './messages.ts'
 import { packageRoot } from './package-root.ts'
-import { type AlsoUsed, protectedPaths } from './protected-paths.ts'
+import { type AlsoUsed, protectedPaths, skillRoots } from './protected-paths.ts'
 import type { GateRules } from '../skills/gate/index.ts'
 import { DEFAULT_PROJECT, NexusError, toSafeLine } from '../kernel/index.ts'
 import type { SandboxOptions } from '../machine/sandbox/index.ts'
@@ -121,7 +121,8 @@ export function sandboxOptions(loaded: LoadedConfig, used: AlsoUsed = {}): Sandb
     projectId: DEFAULT_PROJECT,
     nexusHome,
     limits,
-    workspaceMode: mode,
+    workspaceMode: mode === 'direct' ? mode : 'auto',
+    skillRoots: skillRoots(loaded, used),
     protectedPaths: protectedPaths(loaded, used),
     protectedGlobs,
     writableNames: writable,

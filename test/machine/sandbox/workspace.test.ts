@@ -4,6 +4,8 @@ import { isAbsolute } from 'node:path'
 import { test } from 'node:test'
 import { checkWorkspace } from '../../../src/machine/sandbox/local/workspace.ts'
 
+const STATE = { stateDir: '/var/lib/nexus', skillRoots: [] }
+
 test('a workspace never holds the home directory, be it that of HOME or of the system', (t) => {
   const before = process.env['HOME']
   t.after(() => {
@@ -14,9 +16,25 @@ test('a workspace never holds the home directory, be it that of HOME or of the s
   const { homedir } = userInfo()
   for (const home of ['/srv/somebody', '', '.']) {
     process.env['HOME'] = home
-    if (isAbsolute(homedir) && homedir !== '/') assert.throws(() => checkWorkspace(homedir, '/var/lib/nexus'), refusal)
-    checkWorkspace('/srv/project', '/var/lib/nexus')
+    if (isAbsolute(homedir) && homedir !== '/') assert.throws(() => checkWorkspace(homedir, STATE), refusal)
+    checkWorkspace('/srv/project', STATE)
   }
   process.env['HOME'] = '/srv/project/home'
-  assert.throws(() => checkWorkspace('/srv/project', '/var/lib/nexus'), refusal)
+  assert.throws(() => checkWorkspace('/srv/project', STATE), refusal)
+})
+
+test('a workspace is no directory of skills of a home, nor in one', (t) => {
+  const before = process.env['HOME']
+  t.after(() => {
+    if (before === undefined) delete process.env['HOME']
+    else process.env['HOME'] = before
+  })
+  process.env['HOME'] = '/srv/me'
+  const refusal = { code: 'INVALID_ARGUMENT', message: /is in a directory of skills/ }
+  for (const path of ['.nexus/skills', '.agents/skills/x', '.claude/skills/x/y', '.config/other/skills'])
+    assert.throws(() => checkWorkspace(`/srv/me/${path}`, STATE), refusal, path)
+  for (const path of ['work/skills', '.dotfiles', 'skills', '.skills/work']) checkWorkspace(`/srv/me/${path}`, STATE)
+  const settings = { ...STATE, skillRoots: ['/srv/me/mine'] }
+  for (const path of ['mine', 'mine/csv']) assert.throws(() => checkWorkspace(`/srv/me/${path}`, settings), refusal)
+  checkWorkspace('/srv/me/mine2', settings)
 })

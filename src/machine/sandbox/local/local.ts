@@ -51,7 +51,7 @@ export async function tryLocal(options: LocalOptions): Promise<void> {
 
 /** Throws INVALID_ARGUMENT for a directory in which no command is run. */
 export function checkLocalWorkspace(workspace: string, options: LocalOptions): void {
-  checkWorkspace(workspace, withDefaults(options).stateDir)
+  checkWorkspace(workspace, withDefaults(options))
 }
 
 /** How much of each stream the runner passes on. */
@@ -109,7 +109,7 @@ class LocalSandbox implements Sandbox {
   run(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult> {
     return this.#open(async () => {
       const checked = checkRequest(request)
-      checkWorkspace(checked.workspace, this.#settings.stateDir)
+      checkWorkspace(checked.workspace, this.#settings)
       if (signal?.aborted) return neverStarted()
       const ending = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal
       const running = await this.#start()

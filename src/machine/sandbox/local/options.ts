@@ -29,6 +29,8 @@ export interface LocalOptions {
   readonly protectedGlobs?: readonly string[]
   /** Protected names that the user opened for commands, such as `skills`. */
   readonly writableNames?: readonly string[]
+  /** Real paths of directories of skills that count as trusted: no workspace is in one. Those below a home are known. */
+  readonly skillRoots?: readonly string[]
   /** Directories in which bubblewrap is searched for; default the system's. */
   readonly programDirectories?: readonly string[]
   /** `LANG` and `TZ` of commands; default `C.UTF-8` and `UTC`. */
@@ -51,6 +53,7 @@ export interface LocalSettings {
   readonly protectedPaths: readonly string[]
   readonly protectedGlobs: readonly string[]
   readonly writableNames: readonly string[]
+  readonly skillRoots: readonly string[]
   readonly programDirectories: readonly string[]
   readonly language: string
   readonly timeZone: string
@@ -77,6 +80,7 @@ export function withDefaults(options: LocalOptions): LocalSettings {
     protectedPaths: [],
     protectedGlobs: [],
     writableNames: [],
+    skillRoots: [],
     ...given(options),
     projectId: options.projectId,
     isRoot,
