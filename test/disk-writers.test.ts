@@ -25,6 +25,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/machine/sandbox/local/stage.ts': 'copies the runner and Node where commands cannot write',
   'src/machine/sandbox/local/state.ts': 'makes the directories of the sandbox',
   'src/machine/sandbox/local/workspace.ts': 'makes the directory of a mirror',
+  'src/machine/sandbox/mirror/saved.ts': 'moves mirrors between directories of ours',
   'src/machine/sandbox/none.ts': 'makes a temporary directory',
   'src/machine/sandbox/runner/pipes.ts': 'makes a directory of pipes',
   'src/machine/sandbox/runner/runner.ts': 'removes its own journal',

@@ -52,18 +52,20 @@ export interface ChangeSet {
 export class Records {
   readonly #directory: string
   readonly #workspace: string
+  readonly #bornMs: number
 
   /** `directory` is made when the first set is. A file system may give the identity of a removed workspace to another one. */
-  constructor(directory: string, workspace: string) {
+  constructor(directory: string, workspace: string, bornMs = 0) {
     this.#directory = directory
     this.#workspace = workspace
+    this.#bornMs = bornMs
   }
 
   /** The newest first. */
   list(): ChangeSet[] {
     return this.#ids()
       .flatMap((id) => this.find(id) ?? [])
-      .filter(({ workspace }) => workspace === this.#workspace)
+      .filter((set) => this.#isOurs(set))
       .toSorted((a, b) => b.createdAt.localeCompare(a.createdAt) || b.id.localeCompare(a.id))
   }
 
@@ -108,7 +110,7 @@ export class Records {
   open(): ChangeSet[] {
     return namesIn(join(this.#directory, OPEN))
       .flatMap((id) => this.find(id) ?? [])
-      .filter(({ workspace }) => workspace === this.#workspace)
+      .filter((set) => this.#isOurs(set))
       .toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))
   }
 
@@ -170,6 +172,10 @@ export class Records {
     return statSync(join(this.#directory, id, 'pack'), { throwIfNoEntry: false })?.size ?? 0
   }
 
+  #isOurs({ workspace, createdAt }: ChangeSet): boolean {
+    return workspace === this.#workspace && Date.parse(createdAt) >= this.#bornMs
+  }
+
   #ids(): string[] {
     return namesIn(this.#directory).filter((name) => name !== OPEN && name !== PRUNED)
   }
@@ -216,6 +222,6 @@ export function heldPaths(records: Records): ReadonlyMap<string, HeldPath> {
 
 /** The directory of the sets of a workspace, by what it is and not by its name. */
 export function recordsOf(stateDir: string, workspace: string): Records {
-  const { dev, ino } = statSync(workspace, { bigint: true })
-  return new Records(join(stateDir, 'changes', `${dev}-${ino}`), workspace)
+  const { dev, ino, birthtimeMs } = statSync(workspace, { bigint: true })
+  return new Records(join(stateDir, 'changes', `${dev}-${ino}`), workspace, Number(birthtimeMs))
 }

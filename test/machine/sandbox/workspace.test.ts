@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { userInfo } from 'node:os'
 import { isAbsolute } from 'node:path'
 import { test } from 'node:test'
-import { checkWorkspace } from '../../../src/machine/sandbox/local/workspace.ts'
+import { checkWorkspace } from '../../../src/machine/sandbox/local/check-workspace.ts'
 
 const STATE = { stateDir: '/var/lib/nexus', skillRoots: [] }
 

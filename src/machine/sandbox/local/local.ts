@@ -19,7 +19,8 @@ import { createLive, listLive, lockFile, openState, type ProjectState, revisions
 import { findBwrap, findProgram } from './unavailable.ts'
 import type { Left } from './left.ts'
 import type { Entered } from './entered.ts'
-import { checkWorkspace, enterDirectly, Workspaces, shorten } from './workspace.ts'
+import { checkWorkspace } from './check-workspace.ts'
+import { enterDirectly, Workspaces, shorten } from './workspace.ts'
 import { guardedIn } from '../guard/journal.ts'
 import { placesIn } from '../guard/protected.ts'
 
@@ -135,6 +136,7 @@ class LocalSandbox implements Sandbox {
     await Promise.allSettled(this.#under)
     const running = await this.#running?.catch(() => undefined)
     this.#running = undefined
+    await running?.workspaces.close()
     await running?.connection.close()
   }
 

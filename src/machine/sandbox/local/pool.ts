@@ -11,16 +11,26 @@ export class Pool {
   #made = 0
   #last: Promise<unknown> = Promise.resolve()
 
-  async take(create: () => Mirror): Promise<Mirror> {
+  async take(create: () => Promise<Mirror>): Promise<Mirror> {
     for (;;) {
       const free = this.#free.pop()
       if (free) return free
       if (this.#made < MAX_MIRRORS) {
         this.#made++
-        return create()
+        try {
+          return await create()
+        } catch (error) {
+          this.giveUp()
+          throw error
+        }
       }
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     }
+  }
+
+  /** A mirror that no command uses. */
+  get free(): Mirror | undefined {
+    return this.#free.at(-1)
   }
 
   giveBack(mirror: Mirror): void {

@@ -198,10 +198,16 @@ export function listDead({ stateDir, projectId }: Pick<LocalSettings, 'stateDir'
     .map((name) => join(live, name))
 }
 
-/** Layers whose workspace is gone, and what commands of dead owners left in the others. */
-export function deadLayers({ stateDir }: Pick<LocalSettings, 'stateDir'>): string[] {
-  const layers = join(stateDir, 'layers')
+/** Layers and mirrors whose workspace is gone, and what commands of dead owners left in the others. */
+export function deadLayers({ stateDir, projectId }: Pick<LocalSettings, 'stateDir' | 'projectId'>): string[] {
+  const mirrors = join(stateDir, 'projects', projectDirectory(projectId), 'mirrors')
+  return [...deadIn(join(stateDir, 'layers')), ...deadIn(mirrors)]
+}
+
+function deadIn(layers: string): string[] {
   return namesIn(layers).flatMap((name) => {
+    const owner = PART.exec(name)?.[1]
+    if (owner !== undefined) return isOwnerGone(owner) ? [join(layers, name)] : []
     const layer = join(layers, name)
     const found = statSync(join(layer, 'workspace'), { bigint: true, throwIfNoEntry: false })
     if (found === undefined || `${found.dev}-${found.ino}` !== name) return [layer]
@@ -214,6 +220,8 @@ export function deadLayers({ stateDir }: Pick<LocalSettings, 'stateDir'>): strin
   })
 }
 
+/** A mirror that is being kept or taken. */
+const PART = /^\.part-(\d+-\d+-\d+)-/
 const UPPER = /^up-(\d+-\d+-\d+)-/
 
 function namesIn(directory: string): string[] {

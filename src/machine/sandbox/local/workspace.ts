@@ -1,8 +1,7 @@
 /** workspace: prepares a workspace for one command and takes the result back, directly or through a mirror. */
 import { mkdirSync, mkdtempSync, statSync } from 'node:fs'
-import { homedir, userInfo } from 'node:os'
-import { isAbsolute, join } from 'node:path'
-import { paceOf, Tree } from '../../files/index.ts'
+import { dirname, join } from 'node:path'
+import { createPace, paceOf, Tree } from '../../files/index.ts'
 import { errorMessage, makeDirectory, toSafeLine } from '../../../kernel/index.ts'
 import type { Guarded } from '../guard/clean.ts'
 import { followPlaces } from '../guard/followed.ts'
@@ -15,65 +14,21 @@ import type { Entered } from './entered.ts'
 import { Layers } from './layers.ts'
 import { type Left, leftBy } from './left.ts'
 import type { Pushed } from '../mirror/push.ts'
-import { contains } from '../request.ts'
 import type { OpenPaths } from '../open-paths.ts'
 import type { Seen } from '../runner/protocol.ts'
 import { tryRemoveTree } from '../runner/temp.ts'
 import { Mirror } from '../mirror/mirror.ts'
+import { type SavedPlace, saveMirror, takeMirror } from '../mirror/saved.ts'
 import type { LocalSettings } from './options.ts'
 import { Pool } from './pool.ts'
-import { identityDirectory, lockFile, type ProjectState } from './state.ts'
+import { identityDirectory, lockFile, ownDirectory, type ProjectState } from './state.ts'
 import { viewOf } from './view.ts'
 
 /** Entries that are searched for protected places when the workspace is used directly. */
 const MAX_LOOKED_AT = 200_000
 const MAX_NOTES = 20
 
-/** A directory of skills of Nexus, or of any client that keeps its own in a hidden directory of the home. */
-const SKILLS = /\/\.[^/]+\/(?:.+\/)?skills(?:\/|$)/
-
-/** System places: a workspace there would hide or open what every command needs. */
-const SYSTEM_PLACES = [
-  '/usr/bin', '/usr/sbin', '/usr/lib', '/usr/lib64', '/usr/libexec', '/usr/share', '/usr/include', '/usr/local/bin', '/usr/local/sbin',
-  '/usr/local/lib', '/etc', '/bin', '/sbin', '/lib', '/lib64', '/boot', '/dev', '/proc', '/sys', '/run',
-] // oxfmt-ignore
-
-type CheckedBy = Pick<LocalSettings, 'stateDir' | 'skillRoots'>
-
 const NONE: ProtectedPlaces = { paths: [], writable: [] }
-
-function workspaceFault(workspace: string, { stateDir, skillRoots }: CheckedBy): string | undefined {
-  if (workspace === '/tmp' || SYSTEM_PLACES.some((place) => contains(place, workspace) || contains(workspace, place)))
-    return 'is a system directory'
-  if (homesOfUser().some((home) => contains(workspace, home)))
-    return 'contains your whole home directory, with its keys and settings'
-  const isOfHome = homesOfUser().some((home) => contains(home, workspace) && SKILLS.test(workspace.slice(home.length)))
-  if (isOfHome || skillRoots.some((root) => contains(root, workspace)))
-    return 'is in a directory of skills, which are trusted with it'
-  const overlaps = contains(workspace, stateDir) || contains(stateDir, workspace)
-  return overlaps ? 'overlaps the state directory of the sandbox' : undefined
-}
-
-/** Throws INVALID_ARGUMENT for a directory that cannot be a workspace. */
-export function checkWorkspace(workspace: string, settings: CheckedBy): void {
-  const why = workspaceFault(workspace, settings)
-  if (why) {
-    throw sandboxError(REQUESTS.workspace({ path: workspace, why }))
-  }
-}
-
-/** Homes of HOME and of the system: HOME may be empty or relative, and then names nothing. */
-function homesOfUser(): string[] {
-  return [homedir, () => userInfo().homedir].flatMap((ask) => {
-    try {
-      const home = ask()
-      return isAbsolute(home) ? [home] : []
-    } catch {
-      // A user without an entry in the system's database has no home there.
-      return []
-    }
-  })
-}
 
 /** How a workspace is used directly. */
 interface DirectOptions {
@@ -267,12 +222,34 @@ export class Workspaces {
     return pool
   }
 
-  #create(workspace: string): Mirror {
+  /** Keeps a mirror of each workspace for later processes. */
+  async close(): Promise<void> {
+    for (const [workspace, { free }] of this.#pools) {
+      const known = free?.known
+      if (!free || !known) continue
+      try {
+        await saveMirror(this.#savedOf(workspace), { from: free.directory, known, workspace, pace: createPace() })
+      } catch {
+        // The workspace is gone, or the disk is full: a later process makes a copy of its own.
+      }
+    }
+  }
+
+  #savedOf(workspace: string): SavedPlace {
+    const { dev, ino, birthtimeNs } = statSync(workspace, { bigint: true })
+    const directory = ownDirectory(join(dirname(this.#state.revisions), 'mirrors'), 0o700)
+    return { directory, name: `${dev}-${ino}`, identity: `${dev}:${ino}:${birthtimeNs}:${workspace}` }
+  }
+
+  async #create(workspace: string): Promise<Mirror> {
     const { identity } = this.#state
     makeDirectory(this.#liveDirectory, { mkdirSync, statSync })
-    const directory = identityDirectory(mkdtempSync(join(this.#liveDirectory, 'mirror-')), identity)
+    const directory = mkdtempSync(join(this.#liveDirectory, 'mirror-'))
+    // An empty directory is replaced by the one that was kept.
+    const known = await takeMirror(this.#savedOf(workspace), directory, createPace())
+    identityDirectory(directory, identity)
     const owner = this.#settings.isRoot ? identity : undefined
-    return new Mirror({
+    const options = {
       workspace,
       directory,
       owner,
@@ -280,7 +257,8 @@ export class Workspaces {
       places: placesIn(workspace, this.#settings),
       records: recordsOf(this.#settings.stateDir, workspace),
       changes: this.#settings.changes,
-    })
+    }
+    return new Mirror(options, known)
   }
 }
 

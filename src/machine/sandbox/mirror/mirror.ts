@@ -22,6 +22,7 @@ import {
 import { leadingAmong, type ProtectedPlaces, rulesOf, withLeading } from '../places.ts'
 import { Dependencies } from './dependencies.ts'
 import { GONE, type Pair, Push, type Pushed } from './push.ts'
+import type { Known } from './saved.ts'
 import { listTree, type MirrorLimits, removeWhole } from './scan.ts'
 
 /** The workspace and limits of a mirror. */
@@ -42,20 +43,30 @@ export interface MirrorOptions {
 export class Mirror {
   readonly directory: string
   readonly #options: MirrorOptions
-  #pairs = new Map<string, Pair>()
+  #pairs: Map<string, Pair>
   /** Entries of the workspace that lead to others. */
   #leading: readonly string[] = []
   #closed: readonly string[] = []
   /** Stamps in the copy of what is held, by path. */
-  readonly #laid = new Map<string, string>()
+  readonly #laid: Map<string, string>
   /** The same of what stays beside the workspace. */
-  readonly #beside = new Map<string, string>()
+  readonly #beside: Map<string, string>
+  #hasSecrets = false
   #isUsable = true
   #bound: readonly string[] = []
 
-  constructor(options: MirrorOptions) {
+  /** `known`: of a copy that an earlier process made. */
+  constructor(options: MirrorOptions, known?: Known) {
     this.directory = options.directory
     this.#options = options
+    this.#pairs = known?.pairs ?? new Map()
+    this.#laid = known?.laid ?? new Map()
+    this.#beside = known?.beside ?? new Map()
+  }
+
+  /** For a later process; undefined for a copy in which a command had secrets. */
+  get known(): Known | undefined {
+    return this.#hasSecrets ? undefined : { pairs: this.#pairs, laid: this.#laid, beside: this.#beside }
   }
 
   /** False when the last way back did not come to its end: the copy then has changes that are not the workspace's. */
@@ -89,6 +100,11 @@ export class Mirror {
       const held = heldPaths(this.#options.records)
       await this.#unlay(mirror, held)
       await this.#dropStale({ mirror, pace }, entries)
+      // Packages that the workspace has by itself by now.
+      for (const unit of [...this.#beside.keys()].filter((each) => entries.has(each) && !this.#pairs.has(each))) {
+        await removeWhole(mirror, unit)
+        this.#beside.delete(unit)
+      }
       const pairs = new Map<string, Pair>()
       // The listing names parents first, and the map keeps that order.
       await forEachPaced(entries, pace, async ([path, entry]) => {
@@ -110,6 +126,7 @@ export class Mirror {
     const host = new Tree(this.#options.workspace)
     const mirror = new Tree(this.directory)
     try {
+      this.#hasSecrets ||= maker.hasSecrets === true
       const { workspace, limits, places, changes, records } = this.#options
       const push = new Push({
         host,
@@ -125,6 +142,7 @@ export class Mirror {
         limits: changes,
         workspace,
         maker,
+        plain: rulesOf(places),
         rules: () => withLeading({ ...rulesOf(places), named: new Set(this.#closed) }, workspace, this.#leading),
       })
       this.#isUsable = push.isWhole

@@ -1,17 +1,18 @@
 /** push: finds what a command changed in a mirror, and gives it to the gate. */
 import {
   type Change,
+  createGate,
   type Maker,
   type Records,
   type SetEntry,
   type SetLimits,
   staysInside,
-  type Surroundings,
   takeChanges,
   type Taken,
 } from '../../changes/index.ts'
 import { type Entry, forEachPaced, isClosed, type Pace, paceOf, type Tree } from '../../files/index.ts'
 import { NOT_KEPT } from '../messages.ts'
+import type { Rules } from '../places.ts'
 import { listTree, type Listing, type MirrorLimits, removeWhole } from './scan.ts'
 
 /** Two entries that were equal when they were last carried over. */
@@ -41,7 +42,9 @@ export interface CarryOptions {
   readonly limits: SetLimits
   readonly workspace: string
   readonly maker: Maker
-  readonly rules: () => Promise<Omit<Surroundings, 'before' | 'after'>>
+  readonly rules: () => Promise<Rules>
+  /** The same, besides where places lead. */
+  readonly plain: Rules
 }
 
 /** The set of a command, and what of its changes no set can hold. */
@@ -69,7 +72,7 @@ export class Push {
 
   async carry(options: CarryOptions): Promise<Pushed> {
     try {
-      const listing = await this.#list()
+      const listing = await this.#list(options.plain)
       const taken = listing && (await this.#take(listing, options))
       return { notes: this.#notes, ...(taken && { taken }) }
     } catch (error) {
@@ -80,10 +83,21 @@ export class Push {
   }
 
   /** Undefined when there is too much to take back. */
-  async #list(): Promise<Listing | undefined> {
+  async #list(plain: Rules): Promise<Listing | undefined> {
     const { pairs, limits, mirror } = this.#options
+    const has = (path: string): boolean => mirror.entry(path) !== undefined
+    const judge = createGate({ ...plain, before: has, after: has })
+    const isUnit = (path: string): boolean => {
+      const { verdict, unit } = judge({ path, type: 'added', kind: 'directory' })
+      return verdict === 'beside' && unit === path && !pairs.has(path)
+    }
     // With more than this, more has changed than is taken back.
-    const after = await listTree(mirror, { maxEntries: pairs.size + limits.maxFiles, opens: true, pace: this.#pace })
+    const after = await listTree(mirror, {
+      maxEntries: pairs.size + limits.maxFiles,
+      opens: true,
+      pace: this.#pace,
+      leavesOut: isUnit,
+    })
     let bytes = 0
     for (const { size } of after.entries.values()) bytes += size
     const files = after.entries.size
@@ -98,7 +112,7 @@ export class Push {
     return after
   }
 
-  async #take(after: Listing, { rules, ...options }: CarryOptions): Promise<Taken | undefined> {
+  async #take(after: Listing, { rules, plain: _, ...options }: CarryOptions): Promise<Taken | undefined> {
     const { pairs, host, mirror } = this.#options
     const changes = await this.#changes(after)
     if (changes.length === 0) return undefined

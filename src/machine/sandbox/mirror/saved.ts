@@ -1,0 +1,124 @@
+/** saved: mirrors outlive their process. Each is a directory with the copy and what is known of it, which one process at a time may take. */
+import { renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { codeOf, forEachPaced, ownerToken, type Pace, Tree } from '../../files/index.ts'
+import { tryRemoveTree } from '../runner/temp.ts'
+import type { Pair } from './push.ts'
+import { listTree, removeWhole } from './scan.ts'
+
+/** Facts about a copy, by path. */
+export interface Known {
+  readonly pairs: Map<string, Pair>
+  /** Stamps of what is held. */
+  readonly laid: Map<string, string>
+  /** The same of what stays beside the workspace. */
+  readonly beside: Map<string, string>
+}
+
+/** One workspace and the place of its mirror. */
+export interface SavedPlace {
+  /** Ours alone; it has one directory a workspace. */
+  readonly directory: string
+  /** Name of the workspace in it. */
+  readonly name: string
+  /** Device, inode, birth and path of the workspace. */
+  readonly identity: string
+}
+
+const COPY = 'copy'
+const KNOWN = 'known.jsonl'
+const MAX_KNOWN_BYTES = 512 * 1024 * 1024
+
+/** Keeps a copy, which is moved. Where another process was faster, it is removed. */
+export async function saveMirror(place: SavedPlace, { from, known, workspace, pace }: Saving): Promise<void> {
+  const part = `.part-${ownerToken()}-${randomName()}`
+  const all = new Tree(place.directory)
+  try {
+    all.makeDirectory(part, { mode: 0o700 })
+    renameSync(from, join(place.directory, part, COPY))
+    all.makeLink(`${part}/workspace`, workspace)
+    const lines = [JSON.stringify(place.identity)]
+    const parts: [string, Map<string, Pair | string>][] = [
+      ['pair', new Map(known.pairs)],
+      ['laid', new Map(known.laid)],
+      ['beside', new Map(known.beside)],
+    ]
+    for (const [kind, map] of parts)
+      await forEachPaced(map, pace, ([path, value]) => void lines.push(JSON.stringify([kind, path, value])))
+    await all.write(`${part}/${KNOWN}`, { bytes: Buffer.from(lines.join('\n')), mode: 0o600, pace })
+    renameSync(join(place.directory, part), join(place.directory, place.name))
+  } catch (error) {
+    await tryRemoveTree(join(place.directory, part))
+    if (!['ENOTEMPTY', 'EEXIST'].includes(codeOf(error))) throw error
+  } finally {
+    all.close()
+  }
+}
+
+interface Saving {
+  /** Directory of the copy. */
+  readonly from: string
+  readonly known: Known
+  readonly workspace: string
+  readonly pace: Pace
+}
+
+/** Moves a kept copy to a path where nothing is, and says what is known of it; undefined when there is none of this workspace. */
+export async function takeMirror(place: SavedPlace, to: string, pace: Pace): Promise<Known | undefined> {
+  const mine = join(place.directory, `.part-${ownerToken()}-${randomName()}`)
+  try {
+    // Only one process can.
+    renameSync(join(place.directory, place.name), mine)
+    const known = await readKnown(mine, place.identity, pace)
+    renameSync(join(mine, COPY), to)
+    await check(to, known, pace)
+    return known
+  } catch {
+    // None is there, or it is damaged: a new copy is made.
+    await tryRemoveTree(to)
+    return undefined
+  } finally {
+    await tryRemoveTree(mine)
+  }
+}
+
+async function readKnown(directory: string, identity: string, pace: Pace): Promise<Known> {
+  const tree = new Tree(directory)
+  const known: Known = { pairs: new Map(), laid: new Map(), beside: new Map() }
+  try {
+    const { bytes } = await tree.read(KNOWN, { maxBytes: MAX_KNOWN_BYTES, pace })
+    const [first = '', ...lines] = new TextDecoder().decode(bytes).split('\n')
+    if (JSON.parse(first) !== identity) throw new Error('it is of another workspace')
+    await forEachPaced(lines, pace, (line) => {
+      const [kind, path, value] = JSON.parse(line) as ['pair', string, Pair] | ['laid' | 'beside', string, string]
+      if (kind === 'pair') known.pairs.set(path, value)
+      else known[kind].set(path, value)
+    })
+    return known
+  } finally {
+    tree.close()
+  }
+}
+
+/** Removes from the copy what is not as it is known, and forgets what is not there: a process of a command may have outlived its runner. */
+async function check(directory: string, { pairs, laid, beside }: Known, pace: Pace): Promise<void> {
+  const tree = new Tree(directory)
+  try {
+    const isUnit = (path: string): boolean => beside.has(path) && !pairs.has(path)
+    const { entries, others, gone } = await listTree(tree, { pace, opens: true, leavesOut: isUnit })
+    const isKnown = (path: string, stamp: string): boolean =>
+      [pairs.get(path)?.mirror.stamp, laid.get(path)].includes(stamp) || beside.has(path)
+    const strange = [...entries].filter(([path, { stamp }]) => !isKnown(path, stamp)).map(([path]) => path)
+    for (const path of [...strange, ...others, ...gone]) await removeWhole(tree, path)
+    await forEachPaced(pairs, pace, ([path, { mirror }]) => {
+      if (tree.entry(path)?.stamp !== mirror.stamp && laid.get(path) !== 'gone') pairs.delete(path)
+    })
+    for (const [path, stamp] of laid) if (stamp !== 'gone' && tree.entry(path)?.stamp !== stamp) laid.delete(path)
+  } finally {
+    tree.close()
+  }
+}
+
+function randomName(): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(4))).toString('hex')
+}
