@@ -22,6 +22,11 @@ const INSTALL: Omit<Row, 'summary'> = {
   options: {
     skill: option('NAMES', 'install these, such as pdf,docx', { multiple: true }),
     all: flag('install every skill of the source'),
+    client: option(
+      'NAMES',
+      'let these programs find the copies, too: claude-code, codex, cursor, copilot, opencode, gemini-cli',
+      { multiple: true },
+    ),
     list: flag('only show what the source has'),
     ...SCOPE,
     ...CONSENT,

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { makeLinks } from './clients.ts'
 import { isNexusError, type NexusError } from '../../kernel/index.ts'
 import type { Package } from './found.ts'
 import { newestOf, openCommit, type Resolved } from './git-source.ts'
@@ -202,7 +203,7 @@ function locatorOf(scope: Scope, { place, source }: LockedSkill, rules: FollowAc
 export async function restore(
   scope: Scope,
   wanted: readonly Wanted[],
-  options: Overwriting & { readonly alone: Alone; readonly now: Date },
+  options: Overwriting & { readonly alone: Alone; readonly now: Date; readonly home?: string },
 ): Promise<ReadonlyMap<string, string>> {
   return inScope(scope, options, async () => {
     const lock = lockOf(scope)
@@ -223,6 +224,8 @@ export async function restore(
       changes.push({ place, files: packed.files })
     }
     await change(scope, { changes, lock, memory })
+    const placed = changes.flatMap(({ place }) => lock.get(place) ?? [])
+    makeLinks({ scope, home: options.home ?? scope.root }, placed)
     return kept
   })
 }

@@ -1,4 +1,5 @@
 /** install: from the name of a source to a checked, locked copy of a skill: fetch, plan, place, update, roll back. */
+export { CLIENT_NAMES } from './clients.ts'
 export type { Candidate, Package } from './found.ts'
 export {
   fetchLocked,

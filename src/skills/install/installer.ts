@@ -1,4 +1,5 @@
 import { packageOf, type Package, type PackedFile } from './found.ts'
+import { checkLinks, makeLinks, removeLinks } from './clients.ts'
 import { guardCopy, type Overwriting } from './guard.ts'
 import { type Lock, type LockedSkill, lockedFiles, nameOfPlace } from './lock-file.ts'
 import { type Change, commit, recover, type Step } from './place.ts'
@@ -13,7 +14,10 @@ export type Alone = <T>(directory: string, work: () => Promise<T>) => Promise<T>
 /** How a plan is carried out. */
 export interface ApplyOptions extends Overwriting {
   readonly alone: Alone
+  /** Programs that are to find the copies, too. */
   readonly clients?: readonly string[]
+  /** Home of the user, where programs look for their skills. */
+  readonly home?: string
   /** The folder or file that the copies came from, on this machine. */
   readonly from?: string
   readonly now: Date
@@ -68,7 +72,11 @@ export async function applyPlan(
       lock.set(place, entryOf(plan, before, options))
       memory = remember(memory, place, { before, options, next: packed.digest })
     }
+    const ground = { scope, home: options.home ?? scope.root }
+    const placed = planned.flatMap(({ place }) => lock.get(place) ?? [])
+    checkLinks(ground, placed)
     await change(scope, { changes, lock, memory })
+    makeLinks(ground, placed)
     return { lock, kept }
   })
 }
@@ -120,6 +128,7 @@ export async function removeSkills(
     const kept = new Map<string, string>()
     const changes: Change[] = []
     const memory = { ...readMemory(scope) }
+    const removed: LockedSkill[] = []
     for (const name of names) {
       const before = lockedOf(lock, name)
       const { place } = before
@@ -127,9 +136,11 @@ export async function removeSkills(
       const copy = await guardCopy(scope, { name, place, there, before }, options)
       if (copy !== undefined) kept.set(name, copy)
       lock.delete(place)
+      removed.push(before)
       delete memory[place]
       changes.push({ place, files: undefined })
     }
+    removeLinks({ scope, home: options.home ?? scope.root }, removed)
     await change(scope, { changes, lock, memory })
     return { lock, kept }
   })

@@ -139,6 +139,10 @@ export const MESSAGES = {
     message: `Nothing was changed: ${safe(place)} is there already, and the lock does not have it.`,
     fix: 'Move it away, or replace it and keep a copy with --overwrite and its name.',
   }),
+  linkTaken: (path: string) => ({
+    message: `Nothing was changed: ${safe(path)} is there already, and is not a link to the installed copy.`,
+    fix: 'Move it away, or install without --client.',
+  }),
   notOfSkill: (place: string, names: readonly string[]) => ({
     message: `Nothing was changed: ${safe(place)} contains what no skill contains: ${names.slice(0, 20).map(safe).join(', ')}.`,
     fix: 'Move it out of this directory. Then try again.',

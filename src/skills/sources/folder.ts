@@ -26,6 +26,8 @@ export interface FolderSourceOptions {
   /** The real path of `path` must lie inside this directory; for roots in a workspace, whose files others write. */
   readonly within?: string
   readonly limits?: Partial<SourceLimits>
+  /** The other roots of the same workspace: a link into one of them is no fault, as its skills are found there. */
+  readonly others?: readonly string[]
   /** Where what was read is kept for the next process. Default: nowhere. */
   readonly keepIn?: KeptSearches | undefined
 }
@@ -58,10 +60,22 @@ export function createFolderSource(options: FolderSourceOptions): SkillSource {
       const { maxFileBytes } = limits
       const context = { origin, root, maxFileBytes, recall, buffer: { bytes: new Uint8Array(0) } }
       const pace = createPace(signal)
-      const result = await walkFolder(root, { pace, nested: options.nested ?? false, limits, context })
+      const result = await walkFolder(root, {
+        ...{ pace, nested: options.nested ?? false, limits, context },
+        elsewhere: () => (options.others ?? []).flatMap(realRoot),
+      })
       recall.keep()
       return result
     },
+  }
+}
+
+function realRoot(path: string): string[] {
+  try {
+    return [realpathSync.native(path)]
+  } catch {
+    // It is not there.
+    return []
   }
 }
 

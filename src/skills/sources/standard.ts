@@ -55,7 +55,12 @@ export function createStandardSources(options: StandardSourcesOptions): SkillSou
   folders.push(...named(options.localSources ?? [], { tier: 'source', taken }))
   folders.push(...named(options.extraDirs ?? [], { tier: 'extra', taken }))
   const keepIn = keptSearches(options)
-  return folders.map((folder) => createFolderSource({ ...folder, keepIn }))
+  return folders.map((folder) => createFolderSource({ ...folder, keepIn, others: othersOf(folder, folders) }))
+}
+
+/** Roots of the same workspace, or of the same user. */
+function othersOf({ id, tier }: FolderSourceOptions, folders: readonly FolderSourceOptions[]): readonly string[] {
+  return folders.filter((each) => each.tier === tier && each.id !== id).map(({ path }) => path)
 }
 
 /** Undefined where others could write what the next process believes. */

@@ -19,6 +19,8 @@ export interface WalkOptions {
   readonly limits: SourceLimits
   readonly context: CandidateContext
   readonly pace: Pace
+  /** Real paths of the other roots that are searched. */
+  readonly elsewhere: () => readonly string[]
 }
 
 interface TreeDirectory extends CandidateDirectory {
@@ -174,6 +176,8 @@ function followed(walk: Walk, path: string): string | undefined {
     const real = realpathSync.native(path)
     if (!statSync(real).isDirectory()) return undefined
     if (isInside(real, root)) return real
+    // It is found there.
+    if (walk.elsewhere().some((other) => isInside(real, other))) return undefined
     note(walk, 'link-outside', {
       path,
       ...MESSAGES['link-outside'].directory(real, exists(`${real}/${SKILL_FILE}`)),

@@ -1,7 +1,7 @@
 import { assertValid, type LoadedConfig } from '../../../config/index.ts'
 import { toSafeLine } from '../../../kernel/index.ts'
 import { aloneOf, installScope, sourceAccess } from '../../../local/index.ts'
-import type { Alone, Scope } from '../../../skills/install/index.ts'
+import { type Alone, CLIENT_NAMES, installError, type Scope } from '../../../skills/install/index.ts'
 import { choiceFlag, CHOICES, type Invocation, listFlag } from '../command.ts'
 import { loadHere } from '../open.ts'
 import { INSTALL_WORDS } from './words.ts'
@@ -43,7 +43,11 @@ export function namesFlag(invocation: Invocation, flag: string): ReadonlySet<str
 /** Names whose edits are replaced, and the command as it was typed. */
 export function overwriting(invocation: Invocation) {
   const { command, positionals } = invocation
-  return { overwrite: namesFlag(invocation, 'overwrite'), command: [...command.split(' '), ...positionals] }
+  const clients = [...namesFlag(invocation, 'client')]
+  const unknown = clients.find((name) => !CLIENT_NAMES.includes(name))
+  if (unknown !== undefined) throw installError('INVALID_ARGUMENT', INSTALL_WORDS.unknownClient(unknown, CLIENT_NAMES))
+  const words = [...command.split(' '), ...positionals]
+  return { overwrite: namesFlag(invocation, 'overwrite'), command: words, clients, home: invocation.environment.home }
 }
 
 /** Says where copies of replaced edits are. */

@@ -52,6 +52,7 @@ export async function carryOut(
 ): Promise<Outcome> {
   const { terminal, flags } = invocation
   const { scope, alone } = installing
+  const replacing = overwriting(invocation)
   const grants = grantsOf(planned, installing)
   showPlan(planned, { grants, installing, invocation })
   const data = { ...scopeData(scope), skills: planned.map((plan) => planData(plan, grants)) }
@@ -63,7 +64,7 @@ export async function carryOut(
     terminal.note(INSTALL_WORDS.refused())
     return { data: { ...data, applied: false }, applied: undefined, exit: 1 }
   }
-  const options = { alone, ...overwriting(invocation), now: new Date(), ...(from !== undefined && { from }) }
+  const options = { alone, ...replacing, now: new Date(), ...(from !== undefined && { from }) }
   const applied = await applyPlan(scope, planned, options)
   const kept = Object.fromEntries([...applied.kept].map(([name, path]) => [name, toSafeLine(path)]))
   return { data: { ...data, applied: true, kept }, applied, exit: 0 }

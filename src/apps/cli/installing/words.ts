@@ -28,6 +28,10 @@ export const INSTALL_WORDS = {
     message: `nexus ${command} needs the name of a skill, or --all.`,
     ...commandFix('For example:', ...command.split(' '), '--all'),
   }),
+  unknownClient: (name: string, known: readonly string[]) => ({
+    message: `Nothing was changed: --client '${toSafeLine(name)}' is not supported.`,
+    fix: `Supported: ${known.join(', ')}.`,
+  }),
   refused: () => 'Nothing was changed.',
   dryRun: () => 'Nothing was changed (--dry-run).',
   question: () => 'Place them?',

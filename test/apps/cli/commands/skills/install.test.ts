@@ -215,3 +215,33 @@ test('a pinned skill is passed over by update until it is unpinned', async (t) =
   assert.equal(removed.code, 0, removed.stderr)
   assert.ok(!existsSync(join(cwd, 'skills/a')))
 })
+
+test('--client lets other programs find the same copy, which is listed once, and nothing else is replaced or removed', async (t) => {
+  const place = new Place(t)
+  const cwd = emptyRepository(place, 'ours')
+  for (const name of ['a', 'b']) {
+    mkdirSync(join(place.root, 'from', name), { recursive: true })
+    writeFileSync(join(place.root, 'from', name, 'SKILL.md'), skillText(name))
+  }
+  const run = (...args: string[]) => place.run(['skills', ...args], { cwd })
+  const install = (name: string, clients: string) =>
+    run('install', join(place.root, 'from', name), '--client', clients, '--yes')
+  assert.equal((await install('a', 'nonsense')).code, 2)
+  const installed = await install('a', 'claude-code,codex')
+  assert.equal(installed.code, 0, installed.stderr)
+  for (const directory of ['.claude', '.agents'])
+    assert.match(readFileSync(join(cwd, directory, 'skills/a/SKILL.md'), 'utf8'), /name: a/)
+  assert.match(readFileSync(join(cwd, 'nexus-skills.lock'), 'utf8'), /"claude-code",\s+"codex"/)
+  const listed = await run('list', '--all', '--json')
+  const { data, diagnostics } = JSON.parse(listed.stdout) as { data: JsonObject; diagnostics: JsonObject[] }
+  assert.deepEqual([data['shadowed'], data['invalid']], [[], []])
+  assert.ok(!diagnostics.some(({ severity }) => severity === 'error'), listed.stdout)
+  mkdirSync(join(cwd, '.claude/skills/b'))
+  const taken = await install('b', 'claude-code')
+  assert.equal(taken.code, 1)
+  assert.match(taken.stderr, /\.claude\/skills\/b is there already/)
+  assert.ok(!existsSync(join(cwd, 'skills/b')))
+  assert.equal((await run('remove', 'a')).code, 0)
+  assert.deepEqual(readdirSync(join(cwd, '.claude/skills')), ['b'])
+  assert.deepEqual(readdirSync(join(cwd, '.agents/skills')), [])
+})
