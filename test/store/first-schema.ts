@@ -37,6 +37,8 @@ const ROWS: readonly string[] = [
     values ('default', 'a1', 'c-done', 's1', 'main', 'echo', '"make"', '"make"', '"/w"', 1, 1, ${FAR}, 'allowed', 'ada', 2)`,
   `insert into remembered_approvals (project_id, id, agent_path, tool, match, text, scope, created_at, answered_by)
     values ('default', 'm1', 'main', 'echo', 'exact', '"make"', '"/w"', 1, 'ada')`,
+  `insert into remembered_approvals (project_id, id, agent_path, tool, match, text, scope, created_at, answered_by)
+    values ('default', 'm2', 'main/worker-1', 'echo', 'exact', '"make"', '"/w"', 1, 'ada')`,
   `insert into events (project_id, agent_id, session_id, type, refs, at) values ('default', 'main', 's1', 'turn.done', '{}', 4)`,
   `insert into blob_references (project_id, id, digest, bytes, name, is_cut, call_id, session_id, created_at)
     values ('default', 'b1', '${'0'.repeat(64)}', 5, 'stdout', 0, 'c-done', 's1', 5)`,
@@ -70,6 +72,8 @@ export async function inspectMigrated(store: Store): Promise<void> {
     ]),
     [['m1', 'make']],
   )
+  // An answer for a path that no agent of the configuration has is kept, and applies to none.
+  assert.equal((await store.approvals.remembered()).length, 2)
   assert.deepEqual(
     (await store.events.after(0)).map(({ type }) => type),
     ['turn.done'],
