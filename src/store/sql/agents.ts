@@ -116,13 +116,18 @@ async function mustGet(tx: Change, key: string): Promise<Row> {
   throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchAgent({ key }))
 }
 
+/** No call of an agent that ended begins, in whatever process. */
+export async function assertLiving(tx: Statements, agentId: string): Promise<void> {
+  const row = isAgentKey(agentId) ? await tx.get(GET, { key: agentId }) : undefined
+  if (row && row.ended_at !== null) throw storeError('CONFLICT', MESSAGES.agentEnded({ path: String(row.path) }))
+}
+
 /** An agent of the configuration is the root of its path. */
 async function parentOf(tx: Change, parent: string): Promise<{ readonly path: string; readonly depth: number }> {
   if (!isAgentKey(parent)) return { path: checkName('parent', parent), depth: 0 }
-  const row = await mustGet(tx, parent)
-  const path = String(row.path)
-  if (row.ended_at !== null) throw storeError('CONFLICT', MESSAGES.agentEnded({ path }))
-  return { path, depth: Number(row.depth) }
+  const { path, depth } = await mustGet(tx, parent)
+  await assertLiving(tx, parent)
+  return { path: String(path), depth: Number(depth) }
 }
 
 async function firstFree(tx: Change): Promise<string> {

@@ -12,6 +12,7 @@ import {
   toJson,
 } from '../rules.ts'
 import type { Ledger } from '../store.ts'
+import { assertLiving } from './agents.ts'
 import { openApproval } from './approvals.ts'
 import { ALL_ROWS, defined, filters, json, optionalJson, optionalNumber } from './columns.ts'
 import { assertOwned, fencing, OWNED } from './leases.ts'
@@ -73,6 +74,7 @@ export function createSqlLedger(scope: Scope): Ledger {
         outcome: outcome ? toJson('outcome', outcome) : null,
       }
       return scope.change(async (tx) => {
+        if (!outcome) await assertLiving(tx, call.agentId)
         const row = await tx.get(INSERT, values)
         if (!row) {
           await assertOwned(tx, lease)
@@ -95,6 +97,7 @@ export function createSqlLedger(scope: Scope): Ledger {
           throw storeError('CONFLICT', MESSAGES.callNotStarted({ callId, state }))
         }
         const entry = toEntry(scope, row)
+        await assertLiving(tx, entry.call.agentId)
         await tx.event(decisionEvent(entry.call, decision))
         await changed(tx, entry)
         return entry

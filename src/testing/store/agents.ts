@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { type AgentRecord, type Lease, type NewAgent, sessionLease, type Store } from '../../store/index.ts'
-import { acquire, type Advance, ASK, call, hasCode, type Open, TTL_MS } from './rig.ts'
+import { failed } from '../../kernel/index.ts'
+import { acquire, type Advance, ALLOW, ASK, call, DENY, hasCode, type Open, TTL_MS } from './rig.ts'
 
 const RULES = { permissions: { allowedPaths: [], 'a "b"': '\u0000\ud800' }, ceiling: { ceilings: [null] } }
 const TOKENS = { inputTokens: 5, outputTokens: 2, totalTokens: 7 }
@@ -172,6 +173,20 @@ export function agentTests(open: Open, clock: Advance): void {
     assert.deepEqual(idsOf(await store.agents.list({ isLiving: true })), ['other'])
     assert.equal((await store.sessions.list()).length, 4, 'histories stay')
     await assert.rejects(store.agents.end('@nope'), hasCode('INVALID_ARGUMENT'))
+  })
+
+  it('begins no call of an agent that ended, also one that was allowed', async () => {
+    const store = await open()
+    const agent = await make(store)
+    const lease = await ask(store, agent, 'c1')
+    assert.ok((await store.approvals.answer('a-c1', { isAllowed: true, by: 'ada', kind: 'person' })).isApplied)
+    await store.agents.end(agent.key)
+    await assert.rejects(store.ledger.start('c1', ALLOW, lease), hasCode('CONFLICT', /\.1 has ended/))
+    assert.equal((await store.ledger.get('c1'))?.state, 'answered', 'its owner closes it')
+    const next = call(store, 'c2', { agentId: agent.key, sessionId: agent.sessionId })
+    await assert.rejects(store.ledger.record({ call: next, decision: ALLOW, lease }), hasCode('CONFLICT'))
+    const refused = { decision: DENY, outcome: failed('PERMISSION_DENIED', 'no') }
+    assert.equal((await store.ledger.record({ call: next, lease, ...refused })).state, 'denied')
   })
 
   it('counts what a subtree used, and begins a new epoch of tokens', async () => {
