@@ -1,5 +1,5 @@
 /** One call, top to bottom: check -> redact -> decide -> record (-> ask -> decide again -> record) -> load -> run -> redact -> bound -> record. */
-import { type Call, type Decision, failed, type Outcome, redactOutput } from '../kernel/index.ts'
+import { type Call, type Decision, failed, type LedgerEntry, type Outcome, redactOutput } from '../kernel/index.ts'
 import { argumentsFailure, pathFailure, runTool } from '../tools/index.ts'
 import { decideAfterAsking, decideCall, whyHeld } from './asking.ts'
 import { type CheckedCall, type CallingAgent, check } from './check-call.ts'
@@ -7,6 +7,7 @@ import type { Lease } from '../store/index.ts'
 import { redactAndBound } from './kept-output.ts'
 import { REFUSALS } from './messages.ts'
 import type { ProjectState } from './project-state.ts'
+import { createWaker } from './waiting.ts'
 import type { CallOptions, CallRequest, CallResult } from './types.ts'
 
 /** Runs one call of an agent. Refusals and failures are outcomes; it throws only when the ledger fails. */
@@ -34,13 +35,32 @@ export async function runCall(
   if (refusal) {
     const outcome = await redactAndBound(project, call, { outcome: refusal })
     const entry = await ledger.record({ ...row, outcome, message: await options.toMessage?.(outcome, first) })
+    if (entry.isRepeated) return endOf(project, entry, signal)
     options.onDecision?.(first)
     return { entry, decision: first, outcome }
   }
-  await ledger.record({ ...row, approval })
+  const entry = await ledger.record({ ...row, approval })
+  if (entry.isRepeated) return endOf(project, entry, signal)
 
   const isAgreed = approval !== undefined || isRemembered
   return askAndRun(checked, project, { first, approval, isAgreed, lease, options })
+}
+
+/** The end of a call that was recorded before under the same id: it never runs again. An aborted signal ends the wait only. */
+async function endOf({ store }: ProjectState, known: LedgerEntry, signal: AbortSignal): Promise<CallResult> {
+  const { id, tool } = known.call
+  const waker = await createWaker(store, ({ references }) => references.callId === id)
+  try {
+    for (;;) {
+      const entry = (await store.ledger.get(id)) ?? known
+      const { decision, outcome } = entry
+      if (outcome) return { entry, decision, outcome }
+      if (signal.aborted) return { entry, decision, outcome: failed('CANCELLED', REFUSALS.notWaitedFor(tool).message) }
+      await waker.next(signal)
+    }
+  } finally {
+    waker.stop()
+  }
 }
 
 type Options = CallOptions & { readonly signal: AbortSignal }

@@ -5,6 +5,9 @@ import type { Approval } from '../store/index.ts'
 /** Why a call does not run; the model reads it. */
 export const REFUSALS = {
   noTool: (tool: string) => ({ message: `There is no tool '${tool}'.` }),
+  notWaitedFor: (tool: string) => ({
+    message: `The end of the call of '${tool}' was not waited for; it goes on where it was made first.`,
+  }),
   cancelledBefore: (tool: string) => ({ message: `The call of '${tool}' was cancelled before it began.` }),
   anotherCall: () =>
     failed('INTERRUPTED', 'not run: it is another call than the one that was asked about. Send it again.'),

@@ -31,6 +31,7 @@ export interface Events {
   /**
    * Events with a greater id, oldest first. When an event was returned, none with a smaller id appears later in the
    * project: a store must give ids in the order of commits, or withhold events until no smaller id can be committed.
+   * Throws CONFLICT when later ones than `id` were removed by `trim`, except from 0: that is the oldest there is.
    */
   after(id: number, filter?: { readonly sessionId?: string; readonly limit?: number }): Promise<readonly StoredEvent[]>
   /** The id of the newest event, 0 when there is none: the place to follow from. */

@@ -40,7 +40,7 @@ export const MESSAGES = {
     fix: 'Record the call before starting or closing it.',
   }),
   callExists: ({ callId }: { callId: string }): Message => ({
-    message: `The ledger of this project already has a call ${callId}.`,
+    message: `The ledger of this project already has another call ${callId}.`,
     fix: 'Give every call an id of its own.',
   }),
   callNotStarted: ({ callId, state }: { callId: string; state: string }): Message => ({
@@ -86,6 +86,14 @@ export const MESSAGES = {
   noSuchSession: ({ id }: { id: string }): Message => ({
     message: `This project has no session ${id}.`,
     fix: 'Create the session first, or list the sessions for their ids.',
+  }),
+  sessionBusy: ({ id }: { id: string }): Message => ({
+    message: `Session ${id} was not removed: one of its turns runs or waits, or a question of it is open.`,
+    ...commandFix('Cancel it first:', 'sessions', 'cancel', id),
+  }),
+  eventsTrimmed: ({ id, last }: { id: number; last: number }): Message => ({
+    message: `Events after ${id} cannot be given: those up to ${last} were removed.`,
+    fix: `Look at the rows themselves, then go on after event ${last}.`,
   }),
   sessionExists: ({ id }: { id: string }): Message => ({
     message: `This project already has a session ${id}.`,

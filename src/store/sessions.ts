@@ -45,6 +45,11 @@ export interface Sessions {
   /** Adds messages in one transaction. */
   append(id: string, messages: readonly StoredMessage[], lease: Lease): Promise<void>
   messages(id: string): Promise<readonly StoredMessage[]>
+  /**
+   * Removes the session with its messages, turns, questions and saved output; its calls stay in the ledger. Throws CONFLICT while
+   * a turn of it runs or waits, a message of a living process is queued, or a question is open.
+   */
+  remove(id: string): Promise<void>
   /** Changes what is given. */
   update(id: string, change: SessionChange, lease: Lease): Promise<SessionRecord>
 }

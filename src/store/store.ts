@@ -65,8 +65,12 @@ export interface NewCall {
 
 /** The durable record of calls, decisions and outcomes. */
 export interface Ledger {
-  /** Writes the call: `asked` with its approval when the decision is ask, else `started`, or closed when `outcome` is given. */
-  record(call: NewCall): Promise<LedgerEntry>
+  /**
+   * Writes the call: `asked` with its approval when the decision is ask, else `started`, or closed when `outcome` is given. The
+   * same call with the same id again writes nothing: the entry is the first one as it is by now, with `isRepeated`. Throws CONFLICT
+   * for another call with a used id.
+   */
+  record(call: NewCall): Promise<LedgerEntry & { readonly isRepeated?: true }>
   /** Sets an answered call that was allowed to `started`, with the decision made after the answer. Throws CONFLICT otherwise. */
   start(callId: string, decision: Decision, lease: Lease): Promise<LedgerEntry>
   /**

@@ -32,6 +32,12 @@ export const SESSION_COMMANDS: Rows = {
     examples: ['nexus sessions cancel 0196f3', 'nexus sessions cancel 0196f3 --request req-7'],
     load: async () => (await import('./commands/sessions.ts')).cancelTurn,
   },
+  'sessions remove': {
+    summary: 'remove a session with its messages and saved output; its calls stay in the record',
+    usage: '<session>',
+    examples: ['nexus sessions remove 0196f3'],
+    load: async () => (await import('./commands/sessions.ts')).removeSession,
+  },
   calls: {
     summary: 'the newest calls of all workspaces, also those without a session: MCP clients, nexus skills run',
     options: {

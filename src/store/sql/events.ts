@@ -1,15 +1,22 @@
 import type { EventReferences, Events, StoredEvent } from '../events.ts'
-import { checkEvent, checkLimit, checkNumber } from '../rules.ts'
+import { MESSAGES } from '../messages.ts'
+import { checkEvent, checkLimit, checkNumber, storeError } from '../rules.ts'
 import { ALL_ROWS, defined, filters, json, optionalText } from './columns.ts'
 import { createFollow } from './follow.ts'
 import type { Row, Scope } from './scope.ts'
 
 const LAST = 'select id from events where project_id = :projectId order by id desc limit 1'
 
-const TRIM_AGE = 'delete from events where project_id = :projectId and at < :now - :maxAgeMs and id < :last'
+/** The newest stays, so that its id is never used again. */
+const UP_TO = `select max(id) as id from events where project_id = :projectId and id < :last and (at < :now - :maxAgeMs
+  or id <= (select id from events where project_id = :projectId order by id desc limit 1 offset :maxRows))`
 
-const TRIM_ROWS = `delete from events where project_id = :projectId and id <= (
-  select id from events where project_id = :projectId order by id desc limit 1 offset :maxRows)`
+const TRIM = 'delete from events where project_id = :projectId and id <= :upTo'
+
+const TRIMMED = 'select last_event from trims where project_id = :projectId'
+
+const SET_TRIMMED = `insert into trims (project_id, last_event) values (:projectId, :upTo)
+  on conflict (project_id) do update set last_event = excluded.last_event`
 
 /**
  * The log of one project. An id is taken while no other change of the project can commit (SQLite has one writer at a time,
@@ -18,6 +25,8 @@ const TRIM_ROWS = `delete from events where project_id = :projectId and id <= (
 export function createSqlEvents(scope: Scope): Events {
   const log: Pick<Events, 'after' | 'last'> = {
     async after(id, { sessionId, limit } = {}) {
+      const last = id > 0 ? Number((await scope.get(TRIMMED))?.last_event ?? 0) : 0
+      if (id < last) throw storeError('CONFLICT', MESSAGES.eventsTrimmed({ id, last }))
       const { sql, values } = filters({ session_id: sessionId })
       const rows = await scope.all(
         `select * from events where project_id = :projectId and id > :id ${sql} order by id limit :limit`,
@@ -38,8 +47,11 @@ export function createSqlEvents(scope: Scope): Events {
       if (maxRows !== undefined) checkNumber('maxRows', maxRows)
       return scope.change(async (tx) => {
         const last = Number((await tx.get(LAST))?.id ?? 0)
-        const old = maxAgeMs === undefined ? 0 : await tx.run(TRIM_AGE, { maxAgeMs, last })
-        return old + (maxRows === undefined ? 0 : await tx.run(TRIM_ROWS, { maxRows: Math.max(1, maxRows) }))
+        const limits = { last, maxAgeMs: maxAgeMs ?? null, maxRows: Math.max(1, maxRows ?? ALL_ROWS) }
+        const upTo = Number((await tx.get(UP_TO, limits))?.id ?? 0)
+        if (upTo === 0) return 0
+        await tx.run(SET_TRIMMED, { upTo })
+        return tx.run(TRIM, { upTo })
       })
     },
     follow: createFollow(log, (listener) => scope.onWake(listener)),

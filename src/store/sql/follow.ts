@@ -1,4 +1,5 @@
 /** follow: events of a project from every process, read when something says that there are more; nobody polls for rows. */
+import { isNexusError } from '../../kernel/index.ts'
 import type { Events, StoredEvent } from '../events.ts'
 
 /** The followers of the projects of one database. */
@@ -102,7 +103,9 @@ function startReader(
     isReading = true
     try {
       await readAll()
-    } catch {
+    } catch (error) {
+      // The events that it missed were trimmed.
+      if (isNexusError(error) && error.code === 'CONFLICT') cursor = await log.last().catch(() => cursor)
       // A waiter looks then, and meets the failure or what it missed.
       retry = setTimeout(() => void read(), RETRY_MS).unref()
       give()

@@ -78,6 +78,8 @@ export function createSqlLedger(scope: Scope): Ledger {
         const row = await tx.get(INSERT, values)
         if (!row) {
           await assertOwned(tx, lease)
+          const known = await tx.get(GET, { callId: call.id })
+          if (known?.call === values.call) return { ...toEntry(scope, known), isRepeated: true }
           throw storeError('CONFLICT', MESSAGES.callExists({ callId: call.id }))
         }
         await tx.event(decisionEvent(call, decision))

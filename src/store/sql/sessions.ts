@@ -12,6 +12,7 @@ import {
 import type { Lease } from '../leases.ts'
 import { ALL_ROWS, defined, filters, json, optionalJson, optionalNumber } from './columns.ts'
 import { assertOwned, fencing, OWNED } from './leases.ts'
+import { closeAbandoned } from './reclaim.ts'
 import type { Change, Row, Scope, Statements, Values } from './scope.ts'
 
 const INSERT = `insert into sessions (project_id, id, agent_id, title, scope, created_at, updated_at, loaded)
@@ -44,6 +45,17 @@ const UPDATE = `update sessions set
     loaded = coalesce(:loaded, loaded),
     updated_at = case when updated_at > :now then updated_at else :now end
   where project_id = :projectId and id = :id and ${OWNED}`
+
+const BUSY = `select 1 as busy where
+  exists (select 1 from turns where project_id = :projectId and session_id = :id and (state in ('running', 'waiting')
+    or (state = 'queued' and exists (select 1 from leases
+      where leases.project_id = :projectId and leases.fence = turns.queued_fence))))
+  or exists (select 1 from approvals where project_id = :projectId and session_id = :id and state = 'open')`
+
+const REMOVE = ['approvals', 'blob_references', 'turns', 'session_messages'].map(
+  (table) => `delete from ${table} where project_id = :projectId and session_id = :id`,
+)
+const REMOVE_SESSION = 'delete from sessions where project_id = :projectId and id = :id'
 
 /** The histories of one project. */
 export function createSqlSessions(scope: Scope): Sessions {
@@ -81,6 +93,15 @@ export function createSqlSessions(scope: Scope): Sessions {
       const rows = await scope.all(MESSAGES_OF, { id })
       if (rows.length === 0) await mustGet(scope, id)
       return rows.map((row) => json<StoredMessage>(scope, row.message))
+    },
+    async remove(id) {
+      await scope.change(async (tx) => {
+        await closeAbandoned(tx)
+        const { agentId } = await mustGet(tx, id)
+        if (await tx.get(BUSY, { id })) throw storeError('CONFLICT', MESSAGES.sessionBusy({ id }))
+        for (const statement of [...REMOVE, REMOVE_SESSION]) await tx.run(statement, { id })
+        await tx.event({ type: 'session.removed', agentId, sessionId: id })
+      })
     },
     async update(id, { snapshot, loaded }, lease) {
       const values = {

@@ -142,6 +142,9 @@ export function eventTests(open: Open, clock: Advance): void {
     await clock.advance(100)
     assert.equal(await store.events.trim({ maxAgeMs: 0, maxRows: 0 }), 1)
     assert.deepEqual(await store.events.after(0), before.slice(4), 'the newest stays')
+    const [first, last] = [before[0]?.id ?? 0, before[3]?.id ?? 0]
+    await assert.rejects(store.events.after(first), hasCode('CONFLICT', new RegExp(`up to ${last} were removed`)))
+    assert.deepEqual(await store.events.after(last), before.slice(4), 'nothing after it was removed')
     await store.sessions.create({ id: 's6', agentId: 'main', title: '' })
     const [, next] = await store.events.after(0)
     assert.ok((next?.id ?? 0) > (before.at(-1)?.id ?? 0))

@@ -44,7 +44,7 @@ export function ledgerTests(open: Open, clock: Advance): void {
     await assert.rejects(store.ledger.close('nope', succeeded(''), { lease }), hasCode('INVALID_ARGUMENT'))
     const record = (id: string, more: Partial<Call> = {}) =>
       store.ledger.record({ call: call(store, id, more), decision: ALLOW, lease })
-    await assert.rejects(record('c1'), hasCode('CONFLICT'))
+    await assert.rejects(record('c1', { tool: 'other' }), hasCode('CONFLICT', /another call c1/))
     await assert.rejects(record(''), hasCode('INVALID_ARGUMENT'))
     await assert.rejects(record('c2', { projectId: 'x' }), hasCode('INVALID_ARGUMENT'))
     for (const bad of ['', 'x'.repeat(513), '\ud800'])
@@ -55,6 +55,19 @@ export function ledgerTests(open: Open, clock: Advance): void {
     const unwritable = { ...succeeded(''), data: circular } as unknown as ReturnType<typeof succeeded>
     await assert.rejects(store.ledger.close('c1', unwritable, { lease }), hasCode('INVALID_ARGUMENT'))
     assert.equal((await store.ledger.get('c1'))?.state, 'started')
+  })
+
+  it('gives the entry of a call that is recorded again, and writes nothing', async () => {
+    const store = await open()
+    const lease = await acquire(store, 'process:one')
+    const again = () => store.ledger.record({ call: call(store, 'c1'), decision: ALLOW, lease })
+    const first = await again()
+    assert.equal(first.isRepeated, undefined)
+    const before = await store.events.last()
+    assert.deepEqual(await again(), { ...first, isRepeated: true })
+    assert.equal(await store.events.last(), before)
+    const closed = await store.ledger.close('c1', succeeded('once'), { lease })
+    assert.deepEqual(await again(), { ...closed, isRepeated: true })
   })
 
   it('lists entries oldest first, by session and turn, and with a limit the newest', async () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { succeeded } from '../../kernel/index.ts'
 import { sessionLease } from '../../store/index.ts'
-import { acquire, type Advance, hasCode, type Open, openSession } from './rig.ts'
+import { acquire, type Advance, ALLOW, call, hasCode, type Open, openSession } from './rig.ts'
 
 export function sessionTests(open: Open, clock: Advance): void {
   it('keeps messages in order and counts them', async () => {
@@ -40,6 +41,33 @@ export function sessionTests(open: Open, clock: Advance): void {
     await assert.rejects(sessions.messages('nope'), hasCode('INVALID_ARGUMENT'))
     await assert.rejects(sessions.append('nope', [], lease), hasCode('INVALID_ARGUMENT'))
     await assert.rejects(sessions.update('nope', {}, lease), hasCode('INVALID_ARGUMENT'))
+  })
+
+  it('removes a session with what belongs to it, but no call, and gives no number of a message again', async () => {
+    const store = await open()
+    const lease = await openSession(store, 's1')
+    const numbers = async () => (await store.events.after(0)).map(({ references }) => references['lastMessage'])
+    await store.sessions.append('s1', [{ role: 'user' }, { role: 'assistant' }], lease)
+    const last = (await numbers()).at(-1)
+    const { id } = await store.turns.enqueue({ sessionId: 's1', message: { role: 'user' }, lease })
+    await store.turns.take('s1', lease)
+    await store.ledger.record({ call: call(store, 'c1', { sessionId: 's1' }), decision: ALLOW, lease })
+    await assert.rejects(store.sessions.remove('s1'), hasCode('CONFLICT', /runs or waits/))
+    await store.ledger.close('c1', succeeded(''), { lease })
+    await store.turns.finish(id, lease, { state: 'done' })
+    const digest = '0'.repeat(64)
+    await store.blobs.add({ id: 'b1', digest, bytes: 1, name: 'stdout', isCut: false, sessionId: 's1' })
+    await store.sessions.remove('s1')
+    assert.deepEqual(
+      [await store.sessions.get('s1'), await store.turns.get(id), await store.blobs.count(digest)],
+      [undefined, undefined, 0],
+    )
+    assert.equal((await store.ledger.get('c1'))?.state, 'done')
+    await assert.rejects(store.sessions.remove('s1'), hasCode('INVALID_ARGUMENT'))
+    await store.sessions.create({ id: 's1', agentId: 'main', title: '' })
+    assert.deepEqual(await store.sessions.messages('s1'), [])
+    await store.sessions.append('s1', [{ role: 'user' }], lease)
+    assert.ok(Number((await numbers()).at(-1)) > Number(last))
   })
 
   it('lists the session used last first', async () => {

@@ -72,6 +72,8 @@ test('two terminals share a session: the second message waits and is cancelled b
   assert.deepEqual([code, stdout], [0, 'Done.\n'], stderr)
   const shown = await document('sessions', 'show', sessionId)
   assert.match(shown.ledger[0]?.decision.rule ?? '', /^ask run_command, approved by .*\(nexus approvals\)$/)
+  assert.equal((await place.run(['sessions', 'remove', sessionId])).code, 0)
+  assert.equal((await place.run(['sessions', 'show', sessionId])).code, 4)
   const types = shown.events.map(({ type }) => type)
   for (const type of ['turn.queued', 'approval.open', 'turn.cancelled', 'call.answered', 'call.started', 'turn.done'])
     assert.ok(types.includes(type), `${type} is not among ${types.join(' ')}`)

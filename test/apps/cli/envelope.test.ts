@@ -80,6 +80,7 @@ const CALLS: readonly (readonly [readonly string[], number])[] = [
   [['approvals', 'answer', 'absent', '--allow'], 4],
   [['approvals', 'forget', 'absent'], 4],
   [['sessions', 'cancel', 'absent'], 4],
+  [['sessions', 'remove', 'absent'], 4],
   [['changes', 'list'], 0],
   [['changes', 'show', 'absent'], 4],
   [['changes', 'keep', 'absent'], 4],

@@ -111,6 +111,16 @@ export async function listCalls(invocation: Invocation): Promise<Answer> {
   }
 }
 
+/** `nexus sessions remove`: the rows first, then the bytes that no row names. */
+export async function removeSession(invocation: Invocation): Promise<Answer> {
+  const wanted = argument(invocation, 'the id of a session', ['0196f3'])
+  await using opened = await openStored(invocation)
+  const { id } = await findSession(opened.store, wanted)
+  await opened.store.sessions.remove(id)
+  await opened.blobs?.collect()
+  return { data: { session: id }, show: () => invocation.terminal.note(`Session ${id} was removed.`) }
+}
+
 /** `nexus sessions cancel <turn>`, or `<session> --request <id>`: a message that waits never runs; a running turn is asked to stop. */
 export async function cancelTurn(invocation: Invocation): Promise<Answer> {
   const request = stringFlag(invocation, 'request')
