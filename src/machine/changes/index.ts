@@ -4,6 +4,7 @@ export { protectedBy } from './globs.ts'
 export { mayLead, type Named, placesNamed, wayOf } from './named.ts'
 export { isPlainTodo, isRepository } from './git-paths.ts'
 export {
+  appliedFiles,
   type ChangeSet,
   HELD,
   type HeldPath,

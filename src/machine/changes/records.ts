@@ -184,10 +184,18 @@ export class Records {
 /** Verdicts that wait for a person. */
 export const HELD: readonly SetEntry['verdict'][] = ['held', 'conflict']
 
+/** Files and links that are in the workspace; what git moved is one of them, the last, with its files of state. */
+export function appliedFiles(entries: readonly SetEntry[]): readonly SetEntry[] {
+  const files = entries.filter(
+    ({ verdict, git, before, after }) =>
+      verdict === 'applied' && git !== 'state' && (after ?? before)?.kind !== 'directory',
+  )
+  return files.toSorted((a, b) => Number(a.git === 'moves') - Number(b.git === 'moves'))
+}
+
 function countsOf(entries: readonly SetEntry[]): NonNullable<ChangeSet['counts']> {
-  const isFile = ({ before, after }: SetEntry): boolean => (after ?? before)?.kind !== 'directory'
   return {
-    applied: entries.filter((entry) => entry.verdict === 'applied' && isFile(entry)).length,
+    applied: appliedFiles(entries).length,
     held: entries.filter(({ verdict }) => HELD.includes(verdict)).length,
   }
 }

@@ -15,7 +15,7 @@ const COLORS: Readonly<Record<Line['kind'], string>> = {
 const SIGNS: Readonly<Record<Line['kind'], string>> = { typed: '$ ', said: '', added: '', client: '→ ' }
 
 /** The terminal with these lines as an SVG of text, which can be searched and selected. */
-export function pictureOf(lines: readonly Line[]): string {
+export function pictureOf(lines: readonly Line[], title: string): string {
   const rows = lines.flatMap(({ kind, text }) => wrapped(SIGNS[kind] + text).map((row) => ({ kind, row })))
   const height = rows.length * LINE_HEIGHT + 2 * MARGIN
   const width = Math.ceil(COLUMNS * CELL + 2 * MARGIN)
@@ -27,7 +27,7 @@ export function pictureOf(lines: readonly Line[]): string {
   )
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="13" xml:space="preserve">`,
-    '<title>nexus mcp install, and a client that loads a skill and runs its script</title>',
+    `<title>${escaped(title)}</title>`,
     `<rect width="${width}" height="${height}" rx="8" fill="#0d1117"/>`,
     ...texts,
     '</svg>\n',

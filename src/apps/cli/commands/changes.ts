@@ -53,7 +53,8 @@ export async function showChanges(invocation: Invocation): Promise<Answer> {
     show: () => {
       const { id, createdAt, tool, state } = set
       terminal.line(`${terminal.paint('bold', id)}  ${timeOf(createdAt)}  ${toSafeLine(tool)}, ${state}`)
-      for (const entry of entries) {
+      // Files of state go with what git moved.
+      for (const entry of entries.filter(({ git }) => git !== 'state')) {
         const { verdict, type, path, reason } = entry
         const why = reason === undefined || verdict === 'applied' ? '' : `: ${toSafeLine(reason)}`
         terminal.line(`  ${verdict.padEnd(8)} ${type.padEnd(7)} ${toSafeLine(path)}${why}`)

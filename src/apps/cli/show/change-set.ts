@@ -1,7 +1,14 @@
 /** change-set: change sets for people: which files changed, what is held, and the changed lines. */
 import type { LoadedConfig } from '../../../config/index.ts'
 import { nameOf } from '../../../machine/files/index.ts'
-import { type ChangeSet, HELD, type Records, type SetEntry, type Side } from '../../../machine/changes/index.ts'
+import {
+  appliedFiles,
+  type ChangeSet,
+  HELD,
+  type Records,
+  type SetEntry,
+  type Side,
+} from '../../../machine/changes/index.ts'
 import { toSafeLine } from '../../../kernel/index.ts'
 import { sandboxOptions } from '../../../local/index.ts'
 import { withChangeSets } from '../../../machine/sandbox/index.ts'
@@ -24,9 +31,7 @@ export interface SetInShort {
 }
 
 export function inShort({ id, expiresAt }: ChangeSet, entries: readonly SetEntry[]): SetInShort {
-  const applied = entries.filter(
-    ({ verdict, before, after }) => verdict === 'applied' && (after ?? before)?.kind !== 'directory',
-  )
+  const applied = appliedFiles(entries)
   const held = new Set(entries.filter(({ verdict }) => HELD.includes(verdict)).map(({ unit }) => unit))
   return { id, expiresAt, applied: applied.map(({ path }) => path), held: [...held] }
 }
@@ -71,7 +76,7 @@ export function printChange(
 ): void {
   const { path, before, after } = entry
   const name = toSafeLine(path)
-  const [old, now] = [textOf(records, set, before), textOf(records, set, after)]
+  const [old, now] = [before, after].map((side) => textOf(records, set, side)?.replace(entry.git ? INDEX : '', ''))
   if (before && after && before.kind === after.kind && before.mode !== after.mode)
     terminal.line(`${name}: mode ${before.mode.toString(8)} → ${after.mode.toString(8)}`)
   if (typeof old === 'string' && typeof now === 'string') {
@@ -82,6 +87,9 @@ export function printChange(
 function sizeOf(side: Side | undefined): string {
   return side ? `${side.kind} of ${many(side.size, 'byte')}` : 'nothing'
 }
+
+/** Lines of the index in what git moved: the files themselves are shown. */
+const INDEX = /^"index .*\n/gm
 
 /** Empty for what has no text of its own; undefined for bytes that are not shown. */
 function textOf(records: Records, { id }: ChangeSet, side: Side | undefined): string | undefined {

@@ -1,5 +1,5 @@
 /** left: what came back of a command, in words for the model and the user. */
-import { NO_SET, type SetEntry } from '../../changes/index.ts'
+import { appliedFiles, NO_SET, type SetEntry } from '../../changes/index.ts'
 import { CHANGED } from '../messages.ts'
 import type { Pushed } from '../mirror/push.ts'
 import type { CommandChanges } from '../sandbox.ts'
@@ -31,10 +31,7 @@ export function leftBy({ taken, notes }: Pushed): Left {
   ) as [HeldUnit[], HeldUnit[]]
   const packages = unitsOf('beside').filter(({ reason }) => reason !== undefined)
   const names = (some: readonly SetEntry[]): string[] => some.map(({ unit }) => unit)
-  const applied = entries.filter(
-    ({ verdict, after, before, git }) =>
-      verdict === 'applied' && (after ?? before)?.kind !== 'directory' && git !== 'state',
-  )
+  const applied = appliedFiles(entries)
   if (set === undefined)
     return {
       notes: [
