@@ -114,14 +114,13 @@ function gateRulesOf({ config, broken }: LoadedConfig): Settings['gateRules'] {
 export function sandboxOptions(loaded: LoadedConfig, used: AlsoUsed = {}): SandboxOptions {
   const { config, nexusHome, stateDirectory } = loaded
   const { sandbox: kind, uidBase, limits, workspace, changes } = config.execution
-  const { mode, maxFiles, maxBytes, protected: protectedGlobs, writable } = workspace
+  const { maxFiles, maxBytes, protected: protectedGlobs, writable } = workspace
   if (kind === 'none') return { kind, projectId: DEFAULT_PROJECT }
   return {
     kind,
     projectId: DEFAULT_PROJECT,
     nexusHome,
     limits,
-    workspaceMode: mode === 'direct' ? mode : 'auto',
     skillRoots: skillRoots(loaded, used),
     protectedPaths: protectedPaths(loaded, used),
     protectedGlobs,

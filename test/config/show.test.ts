@@ -76,7 +76,6 @@ agents:
         sandbox: config.execution.sandbox,
         timeoutMs: config.execution.timeoutMs,
         maxOutputBytes: config.execution.maxOutputBytes,
-        workspace: { mode: config.execution.workspace.mode },
         changes: config.execution.changes,
       },
       approvals: config.approvals,

@@ -36,7 +36,7 @@ describe('trust covers the settings that widen power', () => {
       `${trusted}skills: {disabled_skills: [x], entries: {y: {enabled: false}}}\n`,
       `${trusted}skills:\n`,
       'model: {provider: openai, name: m}\nagents: [{id: main, instructions: Be brief., tools: {deny: [a], ask: [b]}}]\n',
-      `${trusted}execution: {sandbox: none, uidBase: 300000, workspace: {mode: direct}}\n`,
+      `${trusted}execution: {sandbox: none, uidBase: 300000, workspace: {maxFiles: 9}}\n`,
     ]
     await using place = await makePlace({ local: trusted })
     await trust(place)
@@ -191,7 +191,6 @@ describe("a workspace's nexus.yaml", () => {
     ['execution: {sandbox: none}', '1:13'],
     ['execution: {mode: none}', '1:13'],
     ['execution: {uidBase: 300000}', '1:13'],
-    ['execution: {workspace: {mode: direct}}', '1:25'],
     ['execution: {workspace: {writable: [skills]}}', '1:25'],
     ['execution: {changes: {keepDays: 1}}', '1:23'],
     ['execution: {filesystem: {allowWrite: [/]}}', '1:26'],
@@ -216,14 +215,11 @@ describe("a workspace's nexus.yaml", () => {
     await using place = await makePlace({ user: none })
     assert.equal((await place.load()).config.execution.sandbox, 'none')
     await using other = await makePlace()
-    const configPath = await other.write(
-      'mine.yaml',
-      'execution: {sandbox: none, workspace: {mode: direct, maxFiles: 5}}',
-    )
+    const configPath = await other.write('mine.yaml', 'execution: {sandbox: none, workspace: {maxFiles: 5}}')
     const { config } = await other.load({ configPath })
     assert.deepEqual(
       [config.execution.sandbox, config.execution.workspace],
-      ['none', { mode: 'direct', maxFiles: 5, protected: [], writable: [] }],
+      ['none', { maxFiles: 5, protected: [], writable: [] }],
     )
     assert.equal((await other.load({ overrides: { execution: { sandbox: 'none' } } })).config.execution.sandbox, 'none')
   })

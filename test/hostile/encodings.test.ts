@@ -1,4 +1,4 @@
-/** Names that are not UTF-8 hide nothing and lose nothing. As root in a mirror; as a normal user in both modes. */
+/** Names that are not UTF-8 hide nothing and lose nothing. As root in a mirror; as a normal user in layers and in a mirror. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ const skip = whySkipped() ?? false
 const raw = (directory: string, name: string): Buffer =>
   Buffer.concat([Buffer.from(`${directory}/`), Buffer.from(name, 'latin1')])
 
-for (const workspaceMode of IS_ROOT ? (['auto'] as const) : (['auto', 'direct'] as const)) {
+for (const workspaceMode of IS_ROOT ? (['auto'] as const) : (['auto', 'mirror'] as const)) {
   test(`names that are not UTF-8 come in and go back, mode ${workspaceMode}`, { skip }, async (context) => {
     const { workspace, run } = await openRig(context, { workspaceMode })
     mkdirSync(raw(workspace, 'd\xff'))

@@ -1,4 +1,4 @@
-/** What a model, a command beside it, or a racing process tries with the file tools. As root, and as a normal user in both modes. */
+/** What a model, a command beside it, or a racing process tries with the file tools. As root, and as a normal user in layers and in a mirror. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -186,7 +186,7 @@ while True: exchange(-100, sys.argv[1].encode(), -100, sys.argv[2].encode(), 2)`
   })
 })
 
-for (const mode of IS_ROOT ? (['auto'] as const) : (['auto', 'direct'] as const))
+for (const mode of IS_ROOT ? (['auto'] as const) : (['auto', 'mirror'] as const))
   describe(`beside commands, workspace mode ${mode}`, { skip }, () => {
     let sandbox: Sandbox
     before(async () => {
@@ -266,7 +266,6 @@ for (const mode of IS_ROOT ? (['auto'] as const) : (['auto', 'direct'] as const)
 
     it('limits on paths are the same for both', async (t) => {
       const { call, workspace } = open(t)
-      if (mode === 'direct') return
       for (const name of ['a', 'b', 'c']) {
         mkdirSync(join(workspace, name))
         writeFileSync(join(workspace, name, 'x'), name)

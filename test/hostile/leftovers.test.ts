@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { ownerToken, Tree } from '../../src/machine/files/index.ts'
 import { recoverDead } from '../../src/machine/sandbox/local/recover.ts'
-import { removeAppeared } from '../../src/machine/sandbox/guard/clean.ts'
 import { asNobody, freshDirectory, noDescriptors } from '../machine/files/rig.ts'
 import { openMirror } from '../machine/sandbox/mirror-rig.ts'
 
@@ -70,36 +69,4 @@ test('the event loop goes on while many files are dropped from the copy or refus
   turns = 0
   assert.equal((await mirror.push()).length, 1)
   assert.ok(turns > 1, `${turns} turns while files were refused`)
-})
-
-test('what a command makes below paths that no program opens is taken away whole', { skip }, async (context) => {
-  const workspace = freshDirectory(context)
-  const tree = new Tree(workspace)
-  const name = 'd'.repeat(200)
-  const nest = async (top: string): Promise<void> => {
-    let path = top
-    for (let level = 0; level < 25; level++, path += `/${name}`) tree.makeDirectory(path, { mode: 0o755 })
-    await tree.write(`${path}/.envrc`, { bytes: Buffer.from('touch pwned'), makesParents: true })
-  }
-  await nest('made')
-  const notes = await removeAppeared({
-    ...{ workspace, mode: 0o755, found: [], closed: [], repositories: [], links: [] },
-    places: { paths: [], writable: [] },
-  })
-  assert.equal(notes.length, 1)
-  assert.match(notes[0] ?? '', /longer than programs can open: removed/)
-  const met: string[] = []
-  await tree.walk({ visit: ({ name: each }) => void met.push(each) })
-  tree.close()
-  assert.ok(!met.includes('.envrc') && met.includes('made'))
-})
-
-test('a protected name that is as long as a name may be is taken away too', { skip }, async (context) => {
-  const workspace = freshDirectory(context)
-  writeFileSync(join(workspace, `${'x'.repeat(240)}.code-workspace`), '{}')
-  const notes = await removeAppeared({
-    ...{ workspace, mode: 0o755, found: [], closed: [], repositories: [], links: [] },
-    places: { paths: [], writable: [] },
-  })
-  assert.deepEqual([notes.length, readdirSync(workspace)], [1, []])
 })

@@ -1,4 +1,4 @@
-/** What a command leaves behind for the host to run or obey later. As root in a mirror; as a normal user in both modes. */
+/** What a command leaves behind for the host to run or obey later. As root in a mirror; as a normal user in layers and in a mirror. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ const skip = whySkipped() ?? false
 /** Files that were there before the command, by path. */
 type Files = Readonly<Record<string, string>>
 
-for (const mode of IS_ROOT ? (['auto'] as const) : (['auto', 'direct'] as const)) {
+for (const mode of IS_ROOT ? (['auto'] as const) : (['auto', 'mirror'] as const)) {
   describe(`places that the host acts upon, workspace mode ${mode}`, { skip }, () => {
     const root = openDirectory()
     let sandbox: Sandbox

@@ -1,4 +1,4 @@
-/** What leads to a protected place, and what commands complete together. As root in a mirror; as a normal user in both modes. */
+/** What leads to a protected place, and what commands complete together. As root in a mirror; as a normal user in layers and in a mirror. */
 import assert from 'node:assert/strict'
 import {
   existsSync,
@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { CLIENTS } from '../../src/apps/clients/table.ts'
-import { Protection } from '../../src/machine/sandbox/guard/protected.ts'
+import { createGate } from '../../src/machine/changes/index.ts'
 import { createSandbox, type Sandbox } from '../../src/machine/sandbox/index.ts'
 import { IS_ROOT, localOptions, openDirectory } from '../machine/sandbox/local-rig.ts'
 import { whySkipped } from '../machine/sandbox/required.ts'
@@ -21,14 +21,18 @@ import { whySkipped } from '../machine/sandbox/required.ts'
 const skip = whySkipped() ?? false
 
 it('each file of a project from which a client starts servers is protected', () => {
-  const protection = new Protection({ paths: [], writable: [] })
-  const around = { exists: () => false, wasRepository: () => true }
+  const nothing = (): boolean => false
+  const judge = createGate({ before: nothing, after: nothing, never: new Set(), named: new Set(), opened: new Set() })
   for (const { id, files } of CLIENTS)
     for (const path of files.project?.({ home: '/h', project: '/p', nexusHome: '/n', get: () => undefined }) ?? [])
-      assert.notEqual(protection.placeOf(path.slice('/p/'.length), 'file', around), undefined, `${id}: ${path}`)
+      assert.equal(
+        judge({ path: path.slice('/p/'.length), type: 'added', kind: 'file' }).verdict,
+        'held',
+        `${id}: ${path}`,
+      )
 })
 
-for (const mode of IS_ROOT ? (['auto'] as const) : (['auto', 'direct'] as const)) {
+for (const mode of IS_ROOT ? (['auto'] as const) : (['auto', 'mirror'] as const)) {
   describe(`ways to protected places, workspace mode ${mode}`, { skip }, () => {
     const root = openDirectory()
     let sandbox: Sandbox

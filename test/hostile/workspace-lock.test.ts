@@ -2,12 +2,10 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { removeAppeared } from '../../src/machine/sandbox/guard/clean.ts'
-import { takeLock } from '../../src/machine/sandbox/guard/lock.ts'
 import type { Outcome } from '../../src/kernel/index.ts'
 import {
   createRegistry,
@@ -18,7 +16,7 @@ import {
   SANDBOX,
   WORKSPACE,
 } from '../../src/tools/index.ts'
-import { openDirectory, openRig, type Rig, STATE_DIR } from '../machine/sandbox/local-rig.ts'
+import { openRig, type Rig, STATE_DIR } from '../machine/sandbox/local-rig.ts'
 import { whySkipped } from '../machine/sandbox/required.ts'
 import { contextOf } from '../tools/rig.ts'
 
@@ -130,22 +128,3 @@ test('write_file in one process beside run_command in another completes no repos
 async function firstIn(workspace: string): Promise<void> {
   while (readdirSync(workspace).length === 0) await sleep(1)
 }
-
-test('what a command made in the workspace itself is taken away under the lock', async (t) => {
-  const workspace = openDirectory()
-  t.after(() => rmSync(workspace, { recursive: true, force: true }))
-  const lock = join(workspace, '..', `${process.pid}.lock`)
-  t.after(() => rmSync(lock, { force: true }))
-  for (const name of ['objects', 'refs']) mkdirSync(join(workspace, 'r', name), { recursive: true })
-  const release = await takeLock(lock)
-  const places = { paths: [], writable: [] }
-  const cleaning = removeAppeared({
-    ...{ workspace, lock, places, mode: statSync(workspace).mode & 0o777 },
-    ...{ found: [], closed: [], repositories: [], links: [] },
-  })
-  await settled(cleaning)
-  writeFileSync(join(workspace, 'r', 'HEAD'), 'ref: refs/heads/main\n')
-  release()
-  await cleaning
-  assert.equal(isRepository(join(workspace, 'r')), false)
-})

@@ -42,11 +42,6 @@ const filesystem = v.strictObject({
 })
 
 const workspace = v.strictObject({
-  mode: setting(
-    is(v.picklist(['mirror', 'direct']), { usersOnly: true }),
-    'mirror: commands work in a copy, and what they may change is taken over; direct: in the workspace itself.',
-    'mirror',
-  ),
   maxFiles: setting(is(count, { usersOnly: true }), 'Most files of a workspace that is mirrored.'),
   maxBytes: setting(is(count, { usersOnly: true }), 'Most bytes of a workspace that is mirrored.'),
   protected: setting(

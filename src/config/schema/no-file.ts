@@ -51,7 +51,6 @@ export const NO_FILE: JsonObject = {
     "maxOutputBytes": 204800,
     "limits": {},
     "workspace": {
-      "mode": "mirror",
       "protected": [],
       "writable": []
     },

@@ -28,9 +28,9 @@ export const NONE_WARNING =
 /** Which sandbox, for which project, with which settings. */
 export type SandboxOptions = LocalOptions | NoneOptions
 
-/** Where commands work: over the workspace, in a copy of it, in the workspace itself, or there with all rights of the user. */
+/** Where commands work: over the workspace, in a copy of it, or there with all rights of the user. */
 export interface WorkspaceMode {
-  readonly mode: 'layers' | 'mirror' | 'direct' | 'unconfined'
+  readonly mode: 'layers' | 'mirror' | 'unconfined'
   /** Only a mirror has it; completes "in a copy, because …". */
   readonly why?: string
 }
@@ -39,7 +39,6 @@ export interface WorkspaceMode {
 export async function workspaceModeOf(workspace: string, options: SandboxOptions): Promise<WorkspaceMode> {
   if (options.kind === 'none') return { mode: 'unconfined' }
   const settings = withDefaults(options)
-  if (!settings.mirrored) return { mode: 'direct' }
   const why = await (await import('./local/layers.ts')).refusalFor(settings, workspace)
   return why === undefined ? { mode: 'layers' } : { mode: 'mirror', why }
 }

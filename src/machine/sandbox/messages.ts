@@ -66,12 +66,6 @@ export const REQUESTS = {
       'The command did not run. It has limits on paths or network, and without a sandbox Nexus cannot enforce them.',
       'Set execution.sandbox: local.',
     ),
-  pathsDirect: () =>
-    row(
-      'SANDBOX_UNAVAILABLE',
-      'The command did not run. It may use only some paths of the workspace, and Nexus can enforce that only in a copy.',
-      'Remove execution.workspace.mode: direct from ~/.nexus/nexus.yaml.',
-    ),
   setting: (name: string, value: unknown) =>
     invalid(`The option ${name} of the sandbox is ${String(value)}.`, 'Give a whole number above 0.'),
   noProject: () => invalid('The option projectId of the sandbox is empty.', 'Give a name.'),
@@ -108,13 +102,7 @@ export const REQUESTS = {
     row(
       'LIMIT_EXCEEDED',
       `Nexus did not run the command. The workspace contains ${what}, too much to copy for the sandbox.`,
-      `Use a smaller directory as workspace, or raise ${setting} in ~/.nexus/nexus.yaml. As a normal user you may set execution.workspace.mode: direct.`,
-    ),
-  tooLargeToProtect: (files: number) =>
-    row(
-      'LIMIT_EXCEEDED',
-      `Nexus did not run the command. The workspace contains more than ${files} files, so its protected places cannot all be found.`,
-      'Use a smaller directory as workspace.',
+      `Use a smaller directory as workspace, or raise ${setting} in ~/.nexus/nexus.yaml.`,
     ),
 } as const
 
@@ -170,7 +158,7 @@ export const NOT_KEPT = {
 /** Why a workspace is copied for commands instead of being layered; each completes "commands work in a copy, because …". */
 export const LAYERS = {
   root: () => 'root commands run as another user, who could not change your files in a layer',
-  chosen: () => 'execution.workspace.mode is mirror',
+  chosen: () => 'the option workspaceMode is mirror',
   noUnshare: () => 'unshare of util-linux is not installed',
   remote: () => 'the workspace is on a file system of another machine',
   refused: (said: string) => `the kernel allows no overlay here (${said || 'unshare failed'})`,

@@ -8,41 +8,35 @@ import { copyCheckout } from './checkout.ts'
 import { IS_ROOT, openDirectory } from './local-rig.ts'
 import { whySkipped } from './required.ts'
 
-/** Tests of commands that run as ourselves in the workspace itself, which root never does. */
+/** Tests of commands that run as ourselves in layers, which root never does. */
 const FILES = [
-  ...['direct-workspace', 'direct-workspace-limits', 'recover', 'open-paths', 'change-sets', 'layers'].map(
-    (name) => `machine/sandbox/${name}`,
-  ),
-  ...['places', 'ways', 'encodings', 'files', 'git-data'].map((name) => `hostile/${name}`),
+  ...['recover', 'open-paths', 'change-sets', 'layers'].map((name) => `machine/sandbox/${name}`),
+  ...['places', 'ways', 'encodings', 'files', 'git-data', 'git-commits'].map((name) => `hostile/${name}`),
 ]
 
 /** The outer run has these as root already; `npm run test:long` runs every file as a normal user. */
-const SAME_FOR_ROOT = 'mode auto|change places'
+const SAME_FOR_ROOT = 'mode mirror|change places|what root takes'
 
 const skip = (whySkipped() ?? false) || (!IS_ROOT && 'we are a normal user already')
 
-test(
-  'as a normal user commands are confined in the workspace itself when that is chosen',
-  { skip },
-  async (context) => {
-    const root = openDirectory()
-    context.after(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }))
-    const node = copyCheckout(join(root, 'checkout'))
-    // The test runner says nothing of a file that is not there.
-    for (const name of FILES) assert.ok(existsSync(join(root, 'checkout/test', `${name}.test.ts`)), name)
-    const options = ['--test', '--test-reporter=tap', `--test-skip-pattern=/${SAME_FOR_ROOT}/`]
-    const child = spawn(node, [...options, ...FILES.map((name) => `test/${name}.test.ts`)], {
-      cwd: join(root, 'checkout'),
-      uid: 65_534,
-      gid: 65_534,
-      // Without this the inner run would report to the outer runner in its own language.
-      env: { PATH: '/usr/bin:/bin', HOME: '/nonexistent', TESTS_REQUIRE_SANDBOX: '1' },
-    })
-    let said = ''
-    child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
-    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
-    const [code] = (await once(child, 'close')) as [number]
-    assert.equal(code, 0, said)
-    assert.match(said, /# pass \d{3}\n# fail 0\n# cancelled 0\n# skipped 0/)
-  },
-)
+test('as a normal user commands are confined in layers over the workspace', { skip }, async (context) => {
+  const root = openDirectory()
+  context.after(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }))
+  const node = copyCheckout(join(root, 'checkout'))
+  // The test runner says nothing of a file that is not there.
+  for (const name of FILES) assert.ok(existsSync(join(root, 'checkout/test', `${name}.test.ts`)), name)
+  const options = ['--test', '--test-reporter=tap', `--test-skip-pattern=/${SAME_FOR_ROOT}/`]
+  const child = spawn(node, [...options, ...FILES.map((name) => `test/${name}.test.ts`)], {
+    cwd: join(root, 'checkout'),
+    uid: 65_534,
+    gid: 65_534,
+    // Without this the inner run would report to the outer runner in its own language.
+    env: { PATH: '/usr/bin:/bin', HOME: '/nonexistent', TESTS_REQUIRE_SANDBOX: '1' },
+  })
+  let said = ''
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  const [code] = (await once(child, 'close')) as [number]
+  assert.equal(code, 0, said)
+  assert.match(said, /# pass \d{3}\n# fail 0\n# cancelled 0\n# skipped 0/)
+})

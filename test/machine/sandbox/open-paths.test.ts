@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test'
 import { isNexusError } from '../../../src/kernel/index.ts'
 import type { CommandRequest, LocalOptions } from '../../../src/machine/sandbox/index.ts'
 import { openPaths } from '../../../src/machine/sandbox/open-paths.ts'
-import { IS_ROOT, openRig } from './local-rig.ts'
+import { openRig } from './local-rig.ts'
 import { picture } from './mirror-rig.ts'
 import { whySkipped } from './required.ts'
 
@@ -194,16 +194,6 @@ test('a command starts only where it may read', { skip }, async (context) => {
   await assert.rejects(under({ read: [] }, 'ls'), codeIs('PATH_OUTSIDE'))
   await assert.rejects(under({ closed: [''] }, 'ls'), codeIs('PATH_OUTSIDE'))
 })
-
-test(
-  'in the workspace itself a narrowed command does not run',
-  { skip: skip || (IS_ROOT && 'root works in a mirror; normal-user.test.ts runs this file as a normal user') },
-  async (context) => {
-    const { under, run } = await openTree(context, { workspaceMode: 'direct' })
-    await assert.rejects(under({ read: ['src'] }, 'ls'), codeIs('SANDBOX_UNAVAILABLE'))
-    assert.equal((await run('ls | wc -l')).stdout.trim(), '4')
-  },
-)
 
 test('without a sandbox a command with limits on paths or network does not run', async (context) => {
   const { workspace } = await openTree(context)

@@ -1,10 +1,9 @@
-/** A program that uses the sandbox, for tests that kill it or start it elsewhere: node parent.ts <stateDir> <workspace> <command> [direct]. */
+/** A program that uses the sandbox, for tests that kill it or start it elsewhere: node parent.ts <stateDir> <workspace> <command>. */
 import { writeSync } from 'node:fs'
 import { createSandbox } from '../../../src/machine/sandbox/index.ts'
 
-const [stateDir = '', workspace = '', command = '', mode] = process.argv.slice(2)
-const workspaceMode = mode === 'direct' ? 'direct' : 'auto'
-const sandbox = await createSandbox({ kind: 'local', projectId: 'default', stateDir, workspaceMode })
+const [stateDir = '', workspace = '', command = ''] = process.argv.slice(2)
+const sandbox = await createSandbox({ kind: 'local', projectId: 'default', stateDir })
 for (const { code, message } of sandbox.diagnostics ?? []) writeSync(1, `${code} ${message}\n`)
 try {
   const result = await sandbox.run({ command, workspace, onOutput: ({ text }) => void writeSync(1, text) })

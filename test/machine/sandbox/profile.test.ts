@@ -4,7 +4,6 @@ import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { wrapCommandWithSandboxLinux } from '@anthropic-ai/sandbox-runtime/dist/sandbox/linux-sandbox-utils.js'
-import { type Exists, Protection } from '../../../src/machine/sandbox/guard/protected.ts'
 import { bwrapArguments } from '../../../src/machine/sandbox/runner/profile.ts'
 import { openDirectory, openRig } from './local-rig.ts'
 import { whySkipped } from './required.ts'
@@ -131,63 +130,5 @@ test('the root of a command has only what it needs, and nothing can be written i
   assert.deepEqual(
     names.filter((name) => !known.includes(name)),
     [],
-  )
-})
-
-const everything = (): boolean => true
-const nothing = (): boolean => false
-
-/** The place of a path in a workspace of which everything was there before. */
-function protectedPlace(path: string, kind: string, exists: Exists): string | undefined {
-  return new Protection({ paths: [], writable: [] }).placeOf(path, kind, { exists, wasRepository: everything })
-}
-
-test('protected places are found at any depth and in any spelling', () => {
-  const cases: readonly [string, string | undefined, string?][] = [
-    ['.git/hooks/pre-commit', '.git/hooks'],
-    ['.git/config', '.git/config'],
-    ['.GIT/Hooks/x', '.GIT/Hooks'],
-    ['vendor/x/.git/config', 'vendor/x/.git/config'],
-    ['.git/modules/a/hooks/x', '.git/modules/a/hooks'],
-    ['.git/worktrees/a/commondir', '.git/worktrees/a/commondir'],
-    ['.git', '.git', 'file'],
-    ['sub/.git', 'sub/.git', 'link'],
-    ['.git', undefined, 'directory'],
-    ['.git/HEAD', undefined],
-    ['.git/refs/heads/config', undefined],
-    ['.git/logs/refs/heads/hooks/x', undefined],
-    ['.claude/settings.json', '.claude'],
-    ['a/.mcp.json', 'a/.mcp.json'],
-    ['nexus.yaml', 'nexus.yaml'],
-    ['.nexus/state', '.nexus'],
-    ['src/config', undefined],
-    ['hooks/x', undefined],
-    ['.gitignore', undefined],
-    ['my.claude', undefined],
-    ['skills/x/SKILL.md', 'skills'],
-    ['Skills', 'Skills'],
-    ['docs/skills/x', undefined],
-    ['.agents/skills/x', '.agents'],
-    ['a.code-workspace', 'a.code-workspace'],
-    ['.hg/hgrc', '.hg/hgrc'],
-    ['.hg/store/data', undefined],
-    ['.jj/repo/config.toml', '.jj/repo/config.toml'],
-    ['config.toml', undefined],
-    ['sub/.npmrc', 'sub/.npmrc'],
-    ['package.json', undefined],
-    ['Makefile', undefined],
-    ['.env', undefined],
-    ['AGENTS.md', undefined],
-  ]
-  for (const [path, place, kind = 'file'] of cases) assert.equal(protectedPlace(path, kind, nothing), place, path)
-})
-
-test('a repository without .git is known by what it holds', () => {
-  assert.equal(protectedPlace('bare/config', 'file', everything), 'bare/config')
-  assert.equal(protectedPlace('bare/hooks/x', 'file', everything), 'bare/hooks')
-  assert.equal(protectedPlace('config', 'file', everything), 'config')
-  assert.equal(
-    protectedPlace('bare/config', 'file', (path) => path === 'bare/HEAD'),
-    undefined,
   )
 })

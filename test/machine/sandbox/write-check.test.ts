@@ -39,7 +39,7 @@ describe('judgeWrite', () => {
 
   for (const [path, unit] of [
     ['.git/hooks/pre-commit', '.git/hooks'],
-    ['.git/refs/heads/main', '.git/refs/heads/main'],
+    ['.git/refs/heads/main', '.git'],
     ['.git/COMMIT_EDITMSG', '.git'],
     ['.git/objects/info/packs', '.git/objects/info/packs'],
     ['.claude/settings.json', '.claude'],

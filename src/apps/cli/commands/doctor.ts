@@ -96,7 +96,6 @@ async function checkConfiguration(loaded: LoadedConfig, invocation: Invocation):
 const WORKSPACE_MODES = {
   layers: 'commands run over it, without a copy',
   mirror: 'commands run in a copy of it',
-  direct: 'commands run in it, without a copy',
   unconfined: 'commands run in it as you, outside the sandbox',
 } as const
 

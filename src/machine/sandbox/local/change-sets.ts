@@ -1,7 +1,7 @@
 /** change-sets: the change sets of a workspace, for who makes, shows, keeps or undoes them. */
 import { recordsOf, recover, type SetsAt } from '../../changes/index.ts'
 import { Tree } from '../../files/index.ts'
-import { withLock } from '../guard/lock.ts'
+import { withLock } from '../lock.ts'
 import type { LocalSettings } from './options.ts'
 import { lockFile } from './state.ts'
 

@@ -3,8 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { errorCode, errorMessage, type NexusError } from '../../../kernel/index.ts'
 import { FAILURES, sandboxError, UNAVAILABLE } from '../messages.ts'
 import type { EndMessage, FromRunner, Policy, RunMessage, ToRunner } from '../runner/protocol.ts'
-import type { Recovered } from '../guard/journal.ts'
-import { recoverLost } from './recover.ts'
+import { removeTree } from '../runner/temp.ts'
 import type { Stage } from './stage.ts'
 import type { Identity, ProjectState } from './state.ts'
 import { cannotDrop, explainRefusal } from './unavailable.ts'
@@ -32,7 +31,7 @@ export class Connection {
   #stderr = ''
   #lastId = 0
   #isOpen = true
-  #recovered: Promise<Recovered[]> | undefined
+  #removed: Promise<unknown> | undefined
 
   private constructor(child: ChildProcess, policy: Policy) {
     this.#child = child
@@ -102,13 +101,13 @@ export class Connection {
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), CLOSE_WAIT_MS)
     await this.#gone
     clearTimeout(timer)
-    await this.recover()
+    await this.removed()
   }
 
-  /** After the end of the runner, however it came: does what it could not do any more. */
-  recover(): Promise<Recovered[]> {
-    this.#recovered ??= recoverLost(this.#policy.liveDirectory)
-    return this.#recovered
+  /** After the end of the runner, however it came: its directory is gone when this resolves. */
+  removed(): Promise<unknown> {
+    this.#removed ??= removeTree(this.#policy.liveDirectory)
+    return this.#removed
   }
 
   #send(message: ToRunner): void {

@@ -1,5 +1,4 @@
 /** entered: a workspace that one command can work in, however that is made. */
-import type { Guarded } from '../guard/clean.ts'
 import type { Mount, Seen } from '../runner/protocol.ts'
 import type { Left } from './left.ts'
 
@@ -12,10 +11,6 @@ export interface Entered {
   readonly view?: readonly Seen[]
   /** Dependency directories in it that are the workspace's own, read-only. */
   readonly bound?: readonly string[]
-  /** Absolute paths that stay read-only. */
-  readonly readOnly: readonly string[]
-  /** Repairs that the runner makes after the command; absent where the command cannot reach the workspace itself. */
-  readonly guard?: Guarded
   /** Takes the changes back, in at most `maxMs`; returns what the caller should know. Call it exactly once. */
   leave(maxMs: number): Promise<Left>
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createGate, heldPaths, type Maker, type Records, recordsOf, takeChanges } from '../../changes/index.ts'
 import { createPace, paceOf, Tree } from '../../files/index.ts'
 import { errorMessage, toSafeLine } from '../../../kernel/index.ts'
-import { withLock } from '../guard/lock.ts'
+import { withLock } from '../lock.ts'
 import { isOpaque, type LeftChanges, listChanges } from '../layers/changes.ts'
 import { GONE, Kept } from '../layers/kept.ts'
 import { Leading } from '../layers/leading.ts'
@@ -97,7 +97,6 @@ export class Layers {
       mount: { source: join(layer, 'seen'), path: workspace },
       view: [{ path: '', as: 'write' }, ...mountsBelow(workspace)],
       layer,
-      readOnly: [],
       leave: async (maxMs) => {
         try {
           return leftBy(await this.#leave(place, { name, sinceNs, maker, maxMs }))

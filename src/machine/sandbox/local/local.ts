@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Diagnostic, isNexusError, type Skill, type TargetFacts, toSafeLine } from '../../../kernel/index.ts'
-import { FAILURES, LAYERS, NOT_KEPT, REQUESTS, sandboxError } from '../messages.ts'
+import { FAILURES, LAYERS, NOT_KEPT, sandboxError } from '../messages.ts'
 import { dependencyName } from '../mirror/dependencies.ts'
 import { CommandOutput } from '../output.ts'
 import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from '../request.ts'
@@ -15,14 +15,12 @@ import { insideEnvironment, localFacts, READABLE } from './facts.ts'
 import { type LocalOptions, type LocalSettings, withDefaults } from './options.ts'
 import { recoverDead } from './recover.ts'
 import { ensureStage, type Stage } from './stage.ts'
-import { createLive, listLive, lockFile, openState, type ProjectState, revisionsOf } from './state.ts'
+import { createLive, openState, type ProjectState, revisionsOf } from './state.ts'
 import { findBwrap, findProgram } from './unavailable.ts'
 import type { Left } from './left.ts'
 import type { Entered } from './entered.ts'
 import { checkWorkspace } from './check-workspace.ts'
-import { enterDirectly, Workspaces, shorten } from './workspace.ts'
-import { guardedIn } from '../guard/journal.ts'
-import { placesIn } from '../guard/protected.ts'
+import { Workspaces, shorten } from './workspace.ts'
 
 /** Time to take changes back that also a command has which used all of its own. */
 const LEAST_BACK_MS = 5_000
@@ -116,7 +114,7 @@ class LocalSandbox implements Sandbox {
       const running = await this.#start()
       let entered: Entered
       try {
-        entered = await this.#enter(running, checked, ending)
+        entered = await running.workspaces.enter(checked.workspace, { ...checked, signal: ending })
       } catch (error) {
         if (ending.aborted && !isNexusError(error)) return neverStarted()
         throw error
@@ -155,8 +153,6 @@ class LocalSandbox implements Sandbox {
           workspace: entered.mount,
           view: entered.view,
           layer: entered.layer,
-          readOnly: entered.readOnly,
-          guard: entered.guard,
           startIn: join(checked.workspace, checked.cwd),
           env: {
             ...insideEnvironment(this.#settings, { bin: running.stage.bin, workspace: checked.workspace }),
@@ -172,7 +168,6 @@ class LocalSandbox implements Sandbox {
       )
     } finally {
       left = await entered.leave(Math.max(LEAST_BACK_MS, checked.timeoutMs - (performance.now() - begun)))
-      if (!running.connection.isOpen) await this.#recover(running)
     }
     const finished = output.finish(end)
     const said = finished.stderr + finished.stdout
@@ -188,30 +183,12 @@ class LocalSandbox implements Sandbox {
     }
   }
 
-  /** The runner was killed: what it would have done is done here. */
-  async #recover({ connection }: Running): Promise<void> {
-    const recovered = await connection.recover()
-    for (const { notes } of recovered.splice(0)) this.#notes.push(...shorten(notes))
-  }
-
-  #enter(running: Running, { workspace, paths, maker }: CheckedRequest, signal: AbortSignal): Promise<Entered> {
-    if (paths && !this.#settings.mirrored) throw sandboxError(REQUESTS.pathsDirect())
-    return this.#settings.mirrored
-      ? running.workspaces.enter(workspace, { paths, signal, maker })
-      : enterDirectly(workspace, {
-          places: placesIn(workspace, this.#settings),
-          signal,
-          underWay: () => guardedIn(listLive(this.#settings), workspace),
-          lock: lockFile(this.#settings, workspace),
-        })
-  }
-
   /** The runner, started at first need and again when it has ended by itself. */
   #start(): Promise<Running> {
     const launch = (): Promise<Running> => this.#launch()
     const again = async (running: Running): Promise<Running> => {
       if (running.connection.isOpen) return running
-      await this.#recover(running)
+      await running.connection.removed()
       return launch()
     }
     this.#running = this.#running?.then(again, launch) ?? launch()

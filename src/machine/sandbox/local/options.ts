@@ -21,8 +21,8 @@ export interface LocalOptions {
   readonly mirror?: Partial<MirrorLimits>
   /** How long change sets are kept, and how much one may hold; default 14 days and 64 MiB. */
   readonly changes?: Partial<SetLimits>
-  /** Default layers over the workspace, and a mirror for root and where the kernel has no overlay. `direct`: the workspace itself, for a normal user whose workspace is too large to mirror; root always has a mirror. */
-  readonly workspaceMode?: 'auto' | 'mirror' | 'direct'
+  /** Default layers over the workspace, and a mirror for root and where the kernel has no overlay. */
+  readonly workspaceMode?: 'auto' | 'mirror'
   /** Absolute paths that commands do not change where they are in a workspace, with all below them. */
   readonly protectedPaths?: readonly string[]
   /** Patterns of places in a workspace whose changes are held, such as `migrations/**`. */
@@ -47,7 +47,6 @@ export interface LocalSettings {
   readonly limits: CommandLimits
   readonly mirror: MirrorLimits
   readonly changes: SetLimits
-  readonly mirrored: boolean
   /** Layers are tried first. */
   readonly layered: boolean
   readonly protectedPaths: readonly string[]
@@ -88,7 +87,6 @@ export function withDefaults(options: LocalOptions): LocalSettings {
     limits: { ...DEFAULT_LIMITS, ...given(options.limits ?? {}) },
     mirror: { maxFiles: 20_000, maxBytes: GIB, ...given(options.mirror ?? {}) },
     changes: { keepDays: 14, maxBytes: 64 * 1024 * 1024, ...given(options.changes ?? {}) },
-    mirrored: isRoot || options.workspaceMode !== 'direct',
     layered: !isRoot && (options.workspaceMode ?? 'auto') === 'auto',
   }
   checkSettings(settings)

@@ -63,7 +63,7 @@ export function ensureStage(stages: string): Stage {
 }
 
 /** Files of the runner, below `src`; it imports nothing else of ours. The stage has the same folders. */
-const FOLDERS = ['sandbox/runner', 'sandbox/guard', 'files'] as const
+const FOLDERS = ['sandbox/runner', 'files'] as const
 
 interface Source {
   readonly key: string

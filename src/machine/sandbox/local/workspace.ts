@@ -1,14 +1,11 @@
-/** workspace: prepares a workspace for one command and takes the result back, directly or through a mirror. */
+/** workspace: prepares a workspace for one command and takes the result back. */
 import { mkdirSync, mkdtempSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createPace, paceOf, Tree } from '../../files/index.ts'
+import { createPace, Tree } from '../../files/index.ts'
 import { errorMessage, makeDirectory, toSafeLine } from '../../../kernel/index.ts'
-import type { Guarded } from '../guard/clean.ts'
-import { followPlaces } from '../guard/followed.ts'
-import { listProtected } from '../guard/find-protected.ts'
-import { withLock } from '../guard/lock.ts'
-import { placesIn, type ProtectedPlaces, Protection } from '../guard/protected.ts'
-import { CHANGED, NOT_KEPT, REQUESTS, sandboxError } from '../messages.ts'
+import { withLock } from '../lock.ts'
+import { placesIn } from '../places.ts'
+import { CHANGED, NOT_KEPT } from '../messages.ts'
 import { type Maker, recordsOf, recover } from '../../changes/index.ts'
 import type { Entered } from './entered.ts'
 import { Layers } from './layers.ts'
@@ -24,102 +21,7 @@ import { Pool } from './pool.ts'
 import { identityDirectory, lockFile, ownDirectory, type ProjectState } from './state.ts'
 import { viewOf } from './view.ts'
 
-/** Entries that are searched for protected places when the workspace is used directly. */
-const MAX_LOOKED_AT = 200_000
 const MAX_NOTES = 20
-
-const NONE: ProtectedPlaces = { paths: [], writable: [] }
-
-/** How a workspace is used directly. */
-interface DirectOptions {
-  readonly places?: ProtectedPlaces
-  readonly maxEntries?: number
-  readonly signal?: AbortSignal | undefined
-  /** The state before each command that works in the workspace now. */
-  readonly underWay?: () => readonly Guarded[]
-  readonly lock?: string
-}
-
-/** Uses the workspace itself: what is protected and exists is read-only; what appears under a protected name the runner removes. */
-export async function enterDirectly(
-  workspace: string,
-  { places = NONE, maxEntries = MAX_LOOKED_AT, signal, underWay = () => [], lock }: DirectOptions = {},
-): Promise<Entered> {
-  const tree = new Tree(workspace)
-  try {
-    const protection = new Protection(places)
-    const earlier = underWay()
-    const { isComplete, ...listed } = await listProtected(tree, { protection, maxEntries, signal })
-    // A command that runs now may have made some of it. It takes that away at its end, so it is not the user's for us either.
-    const others = [...earlier, ...underWay()]
-    const isOld = (key: 'found' | 'closed' | 'repositories', path: string): boolean =>
-      others.every((other) => other[key].includes(path))
-    const found = listed.found.filter((path) => isOld('found', path))
-    const closed = listed.closed.filter((path) => isOld('closed', path))
-    const repositories = listed.repositories.filter((path) => isOld('repositories', path))
-    if (!isComplete) {
-      throw sandboxError(REQUESTS.tooLargeToProtect(maxEntries))
-    }
-    // Programs get their arguments as text, so it cannot be made read-only.
-    const unnamed = found.find((path) => !path.isWellFormed())
-    if (unnamed !== undefined) {
-      const why = `contains a protected place below a name that is not UTF-8, ${JSON.stringify(unnamed.toWellFormed())}`
-      throw sandboxError(REQUESTS.workspace({ path: workspace, why }))
-    }
-    const followed = followPlaces(workspace, [...found, ...(await linksBelow(tree, { workspace, found, signal }))])
-    const all = { ...places, paths: [...places.paths, ...followed] }
-    const there = [...found, ...followed].flatMap((path) => {
-      const entry = tree.entry(path)
-      return entry ? [{ path, entry }] : []
-    })
-    return {
-      mount: { source: workspace, path: workspace },
-      // bwrap mounts a link's target, which is listed by its own path.
-      readOnly: there.filter(({ entry }) => entry.kind !== 'link').map(({ path }) => join(workspace, path)),
-      guard: {
-        workspace,
-        mode: statSync(workspace).mode & 0o777,
-        closed,
-        repositories,
-        places: all,
-        found: [...there.map(({ path }) => path), ...listed.deep],
-        links: there.flatMap(({ path, entry: { target } }) => (target === undefined ? [] : [[path, target] as const])),
-        ...(lock !== undefined && { lock }),
-      },
-      leave: () => Promise.resolve({ notes: [] }),
-    }
-  } finally {
-    tree.close()
-  }
-}
-
-/** Links in protected directories: `.git/hooks/pre-commit` is often one that leads to a script. */
-async function linksBelow(
-  tree: Tree,
-  { workspace, found, signal }: { workspace: string; found: readonly string[]; signal: AbortSignal | undefined },
-): Promise<string[]> {
-  const links: string[] = []
-  for (const place of found) {
-    // Links of installed packages lead to other packages.
-    if (place.split('/').includes('node_modules') || tree.entry(place)?.kind !== 'directory') continue
-    const below = new Tree(join(workspace, place))
-    try {
-      await below.walk({
-        maxEntries: MAX_LOOKED_AT,
-        pace: paceOf(signal),
-        visit: ({ path, name, kind }) => {
-          if (kind === 'link') links.push(join(place, path))
-          return name !== 'node_modules'
-        },
-        // A link that we cannot read leads nowhere for us.
-        onClosed: () => undefined,
-      })
-    } finally {
-      below.close()
-    }
-  }
-  return links
-}
 
 interface EnterOptions {
   readonly paths?: OpenPaths | undefined
@@ -175,7 +77,6 @@ export class Workspaces {
       mount: { source: mirror.directory, path: workspace },
       view: opened?.view ?? whole,
       bound,
-      readOnly: [],
       leave: async (maxMs) => {
         try {
           const push = (): Promise<Pushed> => mirror.push({ signal: AbortSignal.timeout(Math.ceil(maxMs)), maker })

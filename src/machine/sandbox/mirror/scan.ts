@@ -10,11 +10,12 @@ import {
   type Tree,
 } from '../../files/index.ts'
 import type { NexusError } from '../../../kernel/index.ts'
-import { MAX_PATH } from '../guard/find-protected.ts'
 import { REQUESTS, sandboxError } from '../messages.ts'
 
 /** Rights of the owner, without which an entry could not be taken back. */
 const NEEDED = { directory: 0o700, file: 0o400, link: 0, other: 0 } as const
+/** Longest path that is mirrored, in characters. No program opens a longer one (PATH_MAX), but who changes directory step by step comes there. */
+const MAX_PATH = 4_096
 const NO_LIMITS: MirrorLimits = { maxFiles: Infinity, maxBytes: Infinity }
 
 /** Bounds of a workspace that is mirrored. */

@@ -1,6 +1,6 @@
 /** profile: the arguments of bubblewrap for one command: a root that has only what is listed here. */
 import { lstatSync, readlinkSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { CommandLimits, Policy, RunMessage } from './protocol.ts'
 
 /** Where every command finds its private temp. It lies on the disk, not in memory, and is removed after the command. */
@@ -15,7 +15,7 @@ const HIDDEN = ['/etc/ssh/ssh_config.d']
 /** One option of bubblewrap with its arguments, such as `['--bind', '/a', '/b']`. */
 type Option = readonly [name: string, ...args: string[]]
 
-type Mounted = Pick<RunMessage, 'workspace' | 'view' | 'readOnly'>
+type Mounted = Pick<RunMessage, 'workspace' | 'view'>
 
 /** The arguments of one command, whose private temp is `temp`. */
 export function bwrapArguments({ helper, readable, limits }: Policy, run: Mounted, temp: string): string[] {
@@ -63,7 +63,7 @@ function isThere(path: string): boolean {
 }
 
 /** A workspace as a command sees it: whole, or in parts. Later mounts cover earlier ones; what is empty becomes read-only when all are made. */
-function mountsOf({ workspace, view, readOnly }: Mounted): Option[] {
+function mountsOf({ workspace, view }: Mounted): Option[] {
   // In the user's own directory another command could exchange a place before it is mounted.
   if (view && workspace.source === workspace.path) throw new Error('only a mirror can be mounted in parts')
   const seen = view ?? [{ path: '', as: 'write' }]
@@ -76,21 +76,7 @@ function mountsOf({ workspace, view, readOnly }: Mounted): Option[] {
     return [as === 'write' ? '--bind' : '--ro-bind', source, target]
   })
   const empty = seen.filter(({ as }) => as === 'empty')
-  return [
-    ...mounts,
-    ...empty.map(({ path }): Option => ['--remount-ro', join(workspace.path, path)]),
-    // A directory that is a mount cannot be renamed with what is protected in it.
-    ...above(readOnly, workspace.path).map((path): Option => ['--bind', path, path]),
-    ...readOnly.map((path): Option => ['--ro-bind', path, path]),
-  ]
-}
-
-/** Directories between a workspace and places in it, the outermost first. */
-function above(places: readonly string[], workspace: string): string[] {
-  const directories = new Set<string>()
-  for (const place of places)
-    for (let at = dirname(place); at.length > workspace.length; at = dirname(at)) directories.add(at)
-  return [...directories].toSorted()
+  return [...mounts, ...empty.map(({ path }): Option => ['--remount-ro', join(workspace.path, path)])]
 }
 
 /**

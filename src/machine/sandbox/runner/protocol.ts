@@ -1,5 +1,4 @@
 /** protocol: the words that the parent and its runner exchange over Node's IPC channel. Types only. */
-import type { Guarded } from '../guard/clean.ts'
 
 /** Limits of one command. Sizes in bytes; each process of a command has its own `dataBytes` and `fileSizeBytes`. */
 export interface CommandLimits {
@@ -50,10 +49,6 @@ export interface RunMessage {
   readonly view: readonly Seen[] | undefined
   /** The directory of the command in which the overlay is mounted; undefined without one. */
   readonly layer: string | undefined
-  /** Existing paths inside the workspace that the command may read but not write. */
-  readonly readOnly: readonly string[]
-  /** Given when the command works in the user's own directory: what the runner puts right after it, also when we are gone. */
-  readonly guard: Guarded | undefined
   /** Absolute directory to start in, as the command sees it. */
   readonly startIn: string
   /** The command's whole environment. */

@@ -1,8 +1,5 @@
 /** runner: keeps the policy, runs commands at the same time, and removes all of it in the end. */
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Guarded, removeAppeared } from '../guard/clean.ts'
-import { hasJournals, writeJournal } from '../guard/journal.ts'
 import { type Running, startCommand } from './command.ts'
 import { overOverlay } from './overlay.ts'
 import { PipePool } from './pipes.ts'
@@ -35,7 +32,7 @@ export class Runner {
     await Promise.allSettled(this.#under)
     const live = this.#policy?.policy.liveDirectory
     // The next start tries again to put the rest right.
-    if (live !== undefined && !hasJournals(live)) await tryRemoveTree(live)
+    if (live !== undefined) await tryRemoveTree(live)
     process.exit(0)
   }
 
@@ -55,7 +52,7 @@ export class Runner {
   }
 
   async #execute(run: RunMessage): Promise<void> {
-    const work = run.guard === undefined ? this.#confine(run) : this.#confineGuarded(run, run.guard)
+    const work = this.#confine(run)
     this.#under.add(work)
     try {
       send(await work)
@@ -64,21 +61,6 @@ export class Runner {
     } finally {
       this.#under.delete(work)
     }
-  }
-
-  /** In the user's own directory: what is to be put right is written down first, and done here, whether or not anybody listens. */
-  async #confineGuarded(run: RunMessage, guard: Guarded): Promise<EndMessage> {
-    if (!this.#policy) throw new Error('the runner has no policy yet')
-    const journal = writeJournal(this.#policy.policy.liveDirectory, guard)
-    let notes: readonly string[] = []
-    let end: EndMessage
-    try {
-      end = await this.#confine(run)
-    } finally {
-      notes = await removeAppeared(guard)
-      rmSync(journal)
-    }
-    return { ...end, notes: [...end.notes, ...notes] }
   }
 
   async #confine(run: RunMessage): Promise<EndMessage> {
@@ -133,8 +115,6 @@ function trial(workspace: string): RunMessage {
     id: 0,
     workspace: { source: workspace, path: workspace },
     view: undefined,
-    readOnly: [],
-    guard: undefined,
     layer: undefined,
     stdin: undefined,
     startIn: workspace,

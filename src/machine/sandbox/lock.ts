@@ -1,6 +1,6 @@
-/** lock: changes of a workspace are checked and made by one owner at a time, also across processes. Runs in the runner too. */
+/** lock: changes of a workspace are checked and made by one owner at a time, also across processes. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { FileError } from '../../files/index.ts'
+import { FileError } from '../files/index.ts'
 
 /** Longer than a command may take to come back. */
 const MAX_WAIT_MS = 660_000
