@@ -39,11 +39,42 @@ async function onPostgres(runs) {
       () => perAppend(() => store.sessions.append('s', [MESSAGE], lease)),
     )
     await store.close()
-    print('Postgres', found, 1.3)
+    print('Postgres', found, 2.5)
+    await waking('Postgres', () => openPostgresStore({ url: server.url(), projectId: 'waking' }), 20)
   } finally {
     await client.end()
     await server.close()
   }
+}
+
+const ANSWERS = 20
+
+/** From the answer of one connection, as that of another process, to the start of the call by its owner. */
+async function waking(database, open, goal) {
+  const [owner, other] = [await open(), await open()]
+  const acquired = await owner.leases.acquire('process:bench', { owner: 'bench', ttlMs: 3_600_000 })
+  const allow = { type: 'allow', rule: 'bench', chain: [], limits: {} }
+  const decision = { ...allow, type: 'ask', question: 'Run it?' }
+  const approval = { command: 'x', ttlMs: 60_000 }
+  const times = []
+  for (let index = 0; index < ANSWERS; index++) {
+    const id = `c${index}`
+    const call = { id, projectId: 'waking', agentId: 'main', origin: 'library', tool: 'x', arguments: {} }
+    await owner.ledger.record({ call, decision, approval: { ...approval, id }, lease: acquired.lease })
+    const answered = Promise.withResolvers()
+    const stop = await owner.events.follow((event) => event?.type === 'approval.allowed' && answered.resolve())
+    // A connection that listens is made once a process.
+    if (index === 0) await new Promise((resolve) => setTimeout(resolve, 500))
+    const startedAt = performance.now()
+    await other.approvals.answer(id, { isAllowed: true, by: 'bench', kind: 'person' })
+    await answered.promise
+    await owner.ledger.start(id, allow, acquired.lease)
+    times.push(performance.now() - startedAt)
+    stop()
+  }
+  await Promise.all([owner.close(), other.close()])
+  printTable(`From an answer to the start of its call in ${database}, ${ANSWERS} times`, ['ms'], [[spread(times)]])
+  console.log(`goal: ≤ ${show(goal)} ms`)
 }
 
 function print(database, found, goal) {
@@ -73,6 +104,7 @@ async function onSqlite(runs) {
     bare.close()
     await store.close()
     print('SQLite', found, 1.5)
+    await waking('SQLite', () => openSqliteStore({ path: join(work, 'nexus.db'), projectId: 'waking' }), 600)
   } finally {
     rmSync(work, { recursive: true, force: true })
   }
