@@ -73,8 +73,13 @@ export function refreshSource(
 
 export function refreshAccess(scope: Scope, loaded: LoadedConfig, { environment, signal }: RefreshOptions) {
   const { entries, install } = loaded.config.skills
-  const { httpHosts } = install
-  return { ...sourceAccess(scope, environment, signal), httpHosts, hasSettings: (key: string) => entries.has(key) }
+  const { httpHosts, policy } = install
+  return {
+    ...sourceAccess(scope, environment, signal),
+    httpHosts,
+    policy,
+    hasSettings: (key: string) => entries.has(key),
+  }
 }
 
 const SOONEST_MS = 60_000

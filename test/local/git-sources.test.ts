@@ -46,18 +46,18 @@ test('a server that never answers keeps neither the opening nor the closing of a
   assert.ok(performance.now() - begun < 2_000)
 })
 
-test('only the file of the user may follow a source without a question, or name hosts without encryption', async (t) => {
+test('only the file of the user may follow a source without a question, or name a policy and hosts without encryption', async (t) => {
   const { root, environment } = await open(t, 'https://127.0.0.1:9/team')
   mkdirSync(join(root, 'work/.nexus'))
   const text =
-    'skills: { sources: [{ type: git, url: "https://127.0.0.1:9/x", follow: true }], install: { httpHosts: [evil.test] } }\n'
+    'skills: { sources: [{ type: git, url: "https://127.0.0.1:9/x", follow: true }], install: { httpHosts: [evil.test], policy: /bin/true } }\n'
   writeFileSync(join(root, 'work/nexus.yaml'), text)
   const { config, diagnostics } = await loadConfig({ cwd: join(root, 'work'), environment, trusted: true })
   const [first] = config.skills.sources
   assert.ok(first?.type === 'git' && first.url.endsWith('/x') && first.follow === undefined)
-  assert.deepEqual(config.skills.install.httpHosts, [])
+  assert.deepEqual(config.skills.install, { httpHosts: [] })
   assert.deepEqual(
     diagnostics.map(({ code }) => code),
-    ['config-user-only', 'config-user-only'],
+    ['config-user-only', 'config-user-only', 'config-user-only'],
   )
 })

@@ -72,6 +72,7 @@ const prompt = v.strictObject({
 })
 
 const install = v.strictObject({
+  policy: setting(is(path, { usersOnly: true }), 'A program that judges each skill before it is placed.'),
   httpHosts: setting(is(names, { usersOnly: true }), 'Hosts from which skills may come without encryption.', []),
 })
 

@@ -8,6 +8,7 @@ import { checkGitUrl, checkPath, checkRef, type Locator, type LocatorRules } fro
 import { gitAccess, type SourceAccess } from './open-source.ts'
 import { installError, MESSAGES } from './messages.ts'
 import { type Asks, asksAnything, planOf, type PlannedSkill } from './plan.ts'
+import { judge } from './policy.ts'
 import { Repository } from './repository.ts'
 import { lockOf, openState, privateDirectory, type Scope, scopeOf, type ScopeOptions, textOf } from './scope.ts'
 
@@ -90,6 +91,8 @@ export function isDue(source: KeptSource, { seenAt, triedAt, problem, commit }: 
 export interface RefreshAccess extends SourceAccess, Pick<LocatorRules, 'httpHosts'> {
   /** Whether settings of this key reach skills. */
   readonly hasSettings: (key: string) => boolean
+  /** The program of `skills.install.policy`. */
+  readonly policy?: string | undefined
 }
 
 /** The newest revision of a source beside what is served. */
@@ -149,6 +152,13 @@ export async function refreshKept(
     const { commit, planned, gone } = fetched
     const isFirst = known === undefined && lockOf(scope).size === 0
     const waiting = source.follow ? [] : planned.flatMap((plan) => waitingOf(plan, { commit, isFirst, access }))
+    const news = planned.filter(({ action }) => action !== 'same')
+    const hook = { program: access.policy, kind: 'update', signal: access.signal } as const
+    for (const { name } of (await judge(scope, news, hook)).filter(({ decision }) => decision !== 'allow'))
+      if (!waiting.some((each) => each.name === name))
+        waiting.push(
+          ...news.flatMap((each) => (each.name === name ? [{ name, commit, widens: each.widens, keys: [] }] : [])),
+        )
     const held = new Set(waiting.map(({ name }) => name))
     await takeKept(scope, { planned: planned.filter(({ name }) => !held.has(name)), gone }, options)
     return await writeStatus(scope, { seenAt: triedAt, triedAt, commit, waiting })

@@ -175,6 +175,14 @@ export const MESSAGES = {
     message: `Nothing was changed: '${safe(name)}' came from a folder or file of another machine, and this one has no copy.`,
     fix: 'Install it again from its folder or file, then commit the lock.',
   }),
+  policyBlocked: (name: string, why: string) => ({
+    message: `Nothing was changed: your install policy blocks '${safe(name)}'${why === '' ? '' : `: ${safe(why)}`}.`,
+    fix: 'The program is skills.install.policy of your nexus.yaml. Ask who keeps it.',
+  }),
+  policyWarned: (names: readonly string[], why: string, command: readonly string[]) => ({
+    message: `Nothing was changed: your install policy warns of ${names.map(safe).join(', ')}${why === '' ? '' : `: ${safe(why)}`}.`,
+    ...commandFix('If you take it all the same:', ...command, '--accept', names.join(',')),
+  }),
   // The lock and the place
   lockMissing: (path: string) => ({
     message: `There is no lock: ${safe(path)}.`,

@@ -9,7 +9,7 @@ import { privateDirectory } from './scope.ts'
 
 /** The files of a revision, checked against its digest; undefined when it is not kept, or no longer what it was. */
 export async function readRevision(nexusHome: string, digest: string): Promise<readonly PackedFile[] | undefined> {
-  const directory = `${privateDirectory(nexusHome, 'revisions')}/${nameOf(digest)}`
+  const directory = revisionPath(nexusHome, digest)
   if (!existsSync(directory)) return undefined
   const tree = new Tree(directory)
   try {
@@ -77,6 +77,11 @@ export async function collectRevisions(nexusHome: string, used: ReadonlySet<stri
 function isYoung(nexusHome: string, name: string): boolean {
   const stats = statSync(`${privateDirectory(nexusHome, 'revisions')}/${name}`, { throwIfNoEntry: false })
   return Date.now() - (stats?.mtimeMs ?? 0) < YOUNG_MS
+}
+
+/** Where a kept revision is. */
+export function revisionPath(nexusHome: string, digest: string): string {
+  return `${privateDirectory(nexusHome, 'revisions')}/${nameOf(digest)}`
 }
 
 function openRevisions(nexusHome: string): Tree {

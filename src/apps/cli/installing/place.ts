@@ -1,7 +1,15 @@
 import { assertValid, type LoadedConfig } from '../../../config/index.ts'
 import { toSafeLine } from '../../../kernel/index.ts'
 import { aloneOf, installScope, sourceAccess } from '../../../local/index.ts'
-import { type Alone, CLIENT_NAMES, installError, type Scope } from '../../../skills/install/index.ts'
+import {
+  type Alone,
+  CLIENT_NAMES,
+  enforce,
+  installError,
+  judge,
+  type Scope,
+  type Wanted,
+} from '../../../skills/install/index.ts'
 import { choiceFlag, CHOICES, type Invocation, listFlag } from '../command.ts'
 import { loadHere } from '../open.ts'
 import { INSTALL_WORDS } from './words.ts'
@@ -30,6 +38,29 @@ export async function openInstalling(invocation: Invocation): Promise<Installing
     access: { ...sourceAccess(scope, environment, signal), httpHosts: loaded.config.skills.install.httpHosts },
   }
 }
+
+/** Asks the install policy of the user about skills, and stops for what it does not allow. */
+export async function askPolicy(
+  wanted: readonly Wanted[],
+  { scope, loaded }: Pick<Installing, 'scope' | 'loaded'>,
+  invocation: Invocation,
+): Promise<void> {
+  const { command, positionals, signal, terminal } = invocation
+  const kind: 'install' | 'update' | 'restore' = KINDS[command] ?? 'install'
+  const [specifier] = positionals
+  const hook = {
+    program: loaded.config.skills.install.policy,
+    kind,
+    signal,
+    ...(specifier !== undefined && { specifier }),
+  }
+  const judged = await judge(scope, wanted, hook)
+  for (const { name, findings } of judged)
+    for (const { severity, message } of findings) terminal.note(INSTALL_WORDS.policyFinding(name, severity, message))
+  enforce(judged, namesFlag(invocation, 'accept'), [...command.split(' '), ...positionals])
+}
+
+const KINDS: Readonly<Record<string, 'update' | 'restore'>> = { 'skills update': 'update', 'skills ci': 'restore' }
 
 /** Names given with a flag that may be repeated, or separated by commas. */
 export function namesFlag(invocation: Invocation, flag: string): ReadonlySet<string> {

@@ -3,7 +3,7 @@ import type { Applied, PlannedSkill } from '../../../skills/install/index.ts'
 import { applyPlan, asksAnything, type Asks, installError } from '../../../skills/install/index.ts'
 import type { Invocation } from '../command.ts'
 import { confirm } from '../interactive/confirm.ts'
-import { type Installing, namesFlag, overwriting, scopeData } from './place.ts'
+import { askPolicy, type Installing, namesFlag, overwriting, scopeData } from './place.ts'
 import { sourceText } from '../show/installed.ts'
 import { INSTALL_WORDS } from './words.ts'
 
@@ -60,7 +60,9 @@ export async function carryOut(
     terminal.note(INSTALL_WORDS.dryRun())
     return { data: { ...data, applied: false }, applied: undefined, exit: 0 }
   }
-  if (planned.some(({ action }) => action !== 'same') && !(await isAgreed(grants, invocation))) {
+  const news = planned.filter(({ action }) => action !== 'same')
+  await askPolicy(news, installing, invocation)
+  if (news.length > 0 && !(await isAgreed(grants, invocation))) {
     terminal.note(INSTALL_WORDS.refused())
     return { data: { ...data, applied: false }, applied: undefined, exit: 1 }
   }

@@ -32,6 +32,8 @@ export const INSTALL_WORDS = {
     message: `Nothing was changed: --client '${toSafeLine(name)}' is not supported.`,
     fix: `Supported: ${known.join(', ')}.`,
   }),
+  policyFinding: (name: string, severity: string, text: string) =>
+    `      policy, ${toSafeLine(name)}: ${severity}: ${toSafeLine(text)}`,
   refused: () => 'Nothing was changed.',
   dryRun: () => 'Nothing was changed (--dry-run).',
   question: () => 'Place them?',

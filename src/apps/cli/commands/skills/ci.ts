@@ -13,7 +13,15 @@ import {
 } from '../../../../skills/install/index.ts'
 import type { Answer, Invocation } from '../../command.ts'
 import { carryOut } from '../../installing/plan.ts'
-import { type Installing, namesFlag, noteKept, openInstalling, overwriting, scopeData } from '../../installing/place.ts'
+import {
+  askPolicy,
+  type Installing,
+  namesFlag,
+  noteKept,
+  openInstalling,
+  overwriting,
+  scopeData,
+} from '../../installing/place.ts'
 import { INSTALL_WORDS } from '../../installing/words.ts'
 import { confirm } from '../../interactive/confirm.ts'
 import { withProgress } from '../../interactive/progress.ts'
@@ -55,6 +63,7 @@ export async function restoreSkills(invocation: Invocation): Promise<Answer> {
       return { data: { ...data, applied: false }, exit: 1, show: () => terminal.line(INSTALL_WORDS.refused()) }
   }
   const wanted = await withProgress(terminal, 'fetching locked skills', () => fetchLocked(scope, due, access))
+  await askPolicy(wanted, installing, invocation)
   const kept = await restore(scope, wanted, { alone, ...overwriting(invocation), now: new Date() })
   return {
     data: { ...data, applied: true, kept: Object.fromEntries(kept) },

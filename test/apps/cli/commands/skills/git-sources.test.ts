@@ -78,7 +78,7 @@ test('a git source: fetched by refresh, what asks for more waits for update, and
   assert.match(readFileSync(file, 'utf8'), /name: b/)
 })
 
-test('a source gives no skill the settings of its name unless they are accepted; follow takes the rest', async (t) => {
+test('a source gives no skill the settings of its name unless they are accepted; follow takes the rest, but nothing that the install policy does not allow', async (t) => {
   const server = await startGitServer(t)
   const upstream = server.upstream('team').write('plain/SKILL.md', skillText('plain'))
   upstream.write('github/SKILL.md', skillText('github')).publish()
@@ -99,4 +99,12 @@ test('a source gives no skill the settings of its name unless they are accepted;
   upstream.write('plain/scripts/go.sh', '#!/bin/sh\n', 0o755).publish()
   assert.equal((await run('refresh')).code, 0)
   assert.doesNotMatch((await run('list')).stderr, /waits/)
+
+  const program = join(place.root, 'no.sh')
+  writeFileSync(program, '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+  const source = `sources: [{ type: git, url: '${server.url('team')}', follow: true }]`
+  configure(place, `skills: { ${source}, install: { policy: '${program}' } }\n`)
+  upstream.write('plain/SKILL.md', skillText('plain', 'license: MIT\n')).publish()
+  assert.equal((await run('refresh')).code, 0)
+  assert.match((await run('list')).stderr, /revision of plain .* waits/)
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../../../src/kernel/index.ts'
@@ -244,4 +244,51 @@ test('--client lets other programs find the same copy, which is listed once, and
   assert.equal((await run('remove', 'a')).code, 0)
   assert.deepEqual(readdirSync(join(cwd, '.claude/skills')), ['b'])
   assert.deepEqual(readdirSync(join(cwd, '.agents/skills')), [])
+})
+
+test('the install policy of the user sees every skill, blocks, warns, and blocks where it fails', async (t) => {
+  const place = new Place(t)
+  const cwd = emptyRepository(place, 'ours')
+  const program = join(place.root, 'policy.sh')
+  mkdirSync(place.home, { recursive: true })
+  writeFileSync(join(place.home, 'nexus.yaml'), `skills: { install: { policy: '${program}' } }\n`)
+  mkdirSync(join(place.root, 'from/a'), { recursive: true })
+  writeFileSync(join(place.root, 'from/a/SKILL.md'), skillText('a'))
+  const says = (script: string, mode = 0o755) => {
+    rmSync(program, { force: true })
+    writeFileSync(program, `#!/bin/sh\n${script}\n`)
+    chmodSync(program, mode)
+  }
+  const answer = (decision: string) =>
+    `cat > '${place.root}/seen'; printf '%s' '{"protocolVersion":1,"decision":"${decision}","reason":"because","findings":[{"ruleId":"r","severity":"warn","message":"odd"}]}'`
+  const install = (...more: string[]) => place.run(['skills', 'install', '../from/a', '--yes', ...more], { cwd })
+  const blocks: readonly (readonly [string, RegExp])[] = [
+    [answer('block'), /blocks 'a': because/],
+    ['exit 3', /ended with code 3/],
+    ['echo nonsense', /gave no answer/],
+    [answer('maybe'), /gave no answer/],
+  ]
+  for (const [script, expected] of blocks) {
+    says(script)
+    const { code, stderr } = await install()
+    assert.equal(code, 1, stderr)
+    assert.match(stderr, expected)
+  }
+  says(answer('allow'), 0o777)
+  assert.match((await install()).stderr, /can be changed by/)
+  assert.ok(!existsSync(join(cwd, 'skills/a')))
+  says(answer('warn'))
+  const warned = await install()
+  assert.equal(warned.code, 2)
+  assert.match(warned.stderr, /policy, a: warn: odd/)
+  assert.match(warned.stderr, /nexus skills install \.\.\/from\/a --accept a/)
+  assert.equal((await install('--accept', 'a')).code, 0)
+  const seen = JSON.parse(readFileSync(join(place.root, 'seen'), 'utf8')) as JsonObject
+  assert.deepEqual([seen['targetName'], seen['sourcePathKind']], ['a', 'directory'])
+  assert.equal(readFileSync(join(String(seen['sourcePath']), 'SKILL.md'), 'utf8'), skillText('a'))
+  rmSync(join(cwd, 'skills'), { recursive: true })
+  says(answer('block'))
+  const restored = await place.run(['skills', 'ci', '--yes'], { cwd })
+  assert.equal(restored.code, 1)
+  assert.match(restored.stderr, /blocks 'a'/)
 })
