@@ -124,7 +124,8 @@ export class Push {
       around: {
         ...(await rules()),
         before: (path) => pairs.has(path) || this.#isOnHost(path),
-        after: (path) => after.entries.has(path),
+        // The mark of an environment is in a directory that is not listed.
+        after: (path) => after.entries.has(path) || mirror.entry(path) !== undefined,
       },
       isStale: (path) => host.entry(path)?.stamp !== pairs.get(path)?.host.stamp,
       pace: this.#pace,
