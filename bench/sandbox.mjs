@@ -1,4 +1,5 @@
-// What a confined `true` costs: our sandbox, bubblewrap alone with the same confinement, and a plain process, in turn.
+// What a confined `true` costs: our sandbox, bubblewrap alone with the same confinement, and a plain process, in turn; and what a large
+// workspace and many changes cost. Run it as a normal user too: root works in a copy, which has a limit of 20,000 files.
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -72,6 +73,61 @@ async function measureDependencies() {
   )
 }
 
+/** A large workspace beside an empty one, and 1,000 of its files changed beside `cp -r` and `sync` of as many. */
+async function measureLarge() {
+  const files = process.getuid() === 0 ? 18_000 : 100_000
+  const [large, empty, part] = ['large', 'none', 'part'].map((name) => join(work, name))
+  mkdirSync(empty)
+  for (let file = 0; file < files; file++) {
+    const directory = join(large, `d${Math.floor(file / 1_000)}`, `e${Math.floor(file / 100) % 10}`)
+    if (file % 100 === 0) mkdirSync(directory, { recursive: true })
+    writeFileSync(join(directory, `f${file % 100}`), 'x'.repeat(200))
+  }
+  const run = async (command, directory) => {
+    const at = performance.now()
+    const { exitCode, stderr, notes } = await sandbox.run({ command, workspace: directory })
+    if (exitCode !== 0 || notes.length > 0) throw new Error(`${stderr} ${notes.join(' ')}`)
+    return performance.now() - at
+  }
+  const timedEnd = async (file, args) => {
+    const at = performance.now()
+    await ended(file, args)
+    return performance.now() - at
+  }
+  const first = await run('true', large)
+  await run('true', empty)
+  const rows = []
+  for (let round = 0; round < 15; round++)
+    rows.push({
+      bare: await timedEnd('bwrap', bwrap),
+      empty: await run('true', empty),
+      large: await run('true', large),
+    })
+  const changes = []
+  for (let round = 0; round < 5; round++) {
+    const only = await run('for f in d1/*/*; do printf x > /tmp/x; done', large)
+    const taken = (await run(`for f in d1/*/*; do printf ${round} > $f; done`, large)) - only
+    await ended('sync', [])
+    const copied = await timedEnd('sh', ['-c', `cp -r ${join(large, 'd1')} ${part} && sync`])
+    rmSync(part, { recursive: true })
+    changes.push({ taken, copied })
+  }
+  const of = (list, key, base) => spread(list.map((row) => row[key] / row[base]))
+  printTable(
+    `A workspace of ${files} files (the first command took ${show(first)} ms)`,
+    ['', 'ms', 'ratio'],
+    [
+      ['true, × bubblewrap alone', show(median(rows.map((row) => row.large))), of(rows, 'large', 'bare')],
+      ['true, × in an empty workspace', show(median(rows.map((row) => row.large))), of(rows, 'large', 'empty')],
+      [
+        '1,000 changed files taken back, × cp -r and sync of as many',
+        show(median(changes.map((row) => row.taken))),
+        of(changes, 'taken', 'copied'),
+      ],
+    ],
+  )
+}
+
 try {
   const startedAt = performance.now()
   await sandbox.run({ command: 'true', workspace })
@@ -106,6 +162,7 @@ try {
   )
   console.log(`\nThe first command also starts the runner: ${show(firstMs)} ms.`)
   await measureDependencies()
+  await measureLarge()
 } finally {
   await sandbox.close()
   rmSync(work, { recursive: true, force: true })

@@ -1,5 +1,6 @@
 /** durable: our own files of change sets: written whole, and on the disk when a call returns. */
 import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { syncFile } from '../files/index.ts'
 import { errorCode } from '../../kernel/index.ts'
 
 /** Collects the bytes of a set in one file, which is one write to the disk for thousands of small files. */
@@ -22,9 +23,12 @@ export class PackWriter {
   }
 
   /** Returns when the bytes would survive a loss of power. */
-  finish(): void {
-    fsyncSync(this.#fd)
-    closeSync(this.#fd)
+  async finish(): Promise<void> {
+    try {
+      await syncFile(this.#fd)
+    } finally {
+      closeSync(this.#fd)
+    }
   }
 }
 

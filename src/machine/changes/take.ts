@@ -129,7 +129,7 @@ async function writeDown(taking: Taking, { files, git }: AllJudged, pack?: PackW
       else entries.push(entry)
     })
   } finally {
-    pack?.finish()
+    await pack?.finish()
   }
   return entries
 }

@@ -56,7 +56,7 @@ async function writeDown(
     const entry = { path, unit: path, verdict: 'applied', after } as const
     return before ? { ...entry, type: 'changed', before } : { ...entry, type: 'added' }
   } finally {
-    pack.finish()
+    await pack.finish()
   }
 }
 

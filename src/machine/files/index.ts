@@ -3,7 +3,7 @@
  * It imports nothing but Node, as it is staged with the runner of the sandbox.
  */
 export { codeOf, FileError, isAbsence, isClosed } from './errors.ts'
-export { Directory, type Holding, type Owner } from './directory.ts'
+export { Directory, type Holding, type Owner, syncFile } from './directory.ts'
 export { type KeptPlace, keptPlace, readKept, readKeptLines, writeKept } from './kept.ts'
 export { listNames, type Named } from './list.ts'
 export { below, bytesOf, nameOf, pathParts } from './names.ts'

@@ -19,12 +19,12 @@ const DAY_MS = 86_400_000
 const NOW = Date.parse('2030-01-15')
 
 /** Sets of so many bytes, a day after each other; `h` holds something. */
-function written(directory: string, sizes: Readonly<Record<string, number>>): Records {
+async function written(directory: string, sizes: Readonly<Record<string, number>>): Promise<Records> {
   const records = recordsOf(join(directory, 'state'), directory)
   for (const [index, [id, size]] of Object.entries(sizes).entries()) {
     const pack = records.pack(id)
     pack.add(Buffer.alloc(size))
-    pack.finish()
+    await pack.finish()
     const createdAt = new Date(NOW + (index - 10) * DAY_MS).toISOString()
     const expiresAt = new Date(NOW + (index - 1) * DAY_MS + 1).toISOString()
     const set: ChangeSet = { id, workspace: directory, createdAt, expiresAt, state: 'applied', tool: 't' }
@@ -42,9 +42,9 @@ function setsIn(directory: string): string {
 
 const idsOf = (records: Records): string[] => records.list().map(({ id }) => id)
 
-test('sets go when they expired, and the oldest when all hold too much: those that hold something last', (t) => {
+test('sets go when they expired, and the oldest when all hold too much: those that hold something last', async (t) => {
   const directory = freshDirectory(t)
-  const records = written(directory, { gone: 1, h1: 100, a1: 100, h2: 100, a2: 100, a3: 100 })
+  const records = await written(directory, { gone: 1, h1: 100, a1: 100, h2: 100, a2: 100, a3: 100 })
   const hour = 3_600_000
   // Writing them has looked already.
   records.prune(Date.now())
@@ -57,17 +57,17 @@ test('sets go when they expired, and the oldest when all hold too much: those th
   assert.deepEqual(idsOf(records), ['h2'])
 })
 
-test('a pack whose process was killed before its row goes; a new set of a long process prunes too', (t) => {
+test('a pack whose process was killed before its row goes; a new set of a long process prunes too', async (t) => {
   const directory = freshDirectory(t)
   const records = recordsOf(join(directory, 'state'), directory)
-  records.pack('orphan').finish()
+  await records.pack('orphan').finish()
   records.prune(Date.now() + DAY_MS)
   assert.equal(existsSync(join(setsIn(directory), 'orphan')), false)
 })
 
-test('a set is readable for its user only, and its row has its numbers', (t) => {
+test('a set is readable for its user only, and its row has its numbers', async (t) => {
   const directory = freshDirectory(t)
-  const records = written(directory, { h: 5 })
+  const records = await written(directory, { h: 5 })
   const sets = setsIn(directory)
   for (const path of [sets, join(sets, 'h'), join(sets, 'open')]) assert.equal(statSync(path).mode & 0o777, 0o700, path)
   for (const name of readdirSync(join(sets, 'h')))
@@ -84,7 +84,7 @@ test('a link whose target is not UTF-8 is undone and kept byte by byte', async (
   t.after(() => host.close())
   const pack = records.pack('s')
   const side = await sideAt(host, 'l', { pack })
-  pack.finish()
+  await pack.finish()
   assert.ok(side)
   const expiresAt = new Date(Date.now() + DAY_MS).toISOString()
   const set: ChangeSet = { id: 's', workspace: directory, createdAt: expiresAt, expiresAt, state: 'applied', tool: 't' }

@@ -75,9 +75,9 @@ export function openPlace(context: TestContext): ParentPlace {
 export function startParent(
   { stateDir, workspace }: ParentPlace,
   command: string,
-  { script = join(import.meta.dirname, 'parent.ts') } = {},
+  { mode = 'auto', script = join(import.meta.dirname, 'parent.ts') } = {},
 ): ChildProcess {
-  return spawn(process.execPath, [script, stateDir, workspace, command], { stdio: ['ignore', 'pipe', 'inherit'] })
+  return spawn(process.execPath, [script, stateDir, workspace, command, mode], { stdio: ['ignore', 'pipe', 'inherit'] })
 }
 
 /** All that a program wrote when it has ended. */
