@@ -10,6 +10,8 @@ import { startModelServer } from '../src/testing/index.ts'
 import { moduleOf, readSource, ROOT, SOURCE_FILES } from './source-tree.ts'
 
 const MOST_LINES = 120
+/** With its pictures. */
+const MOST_README_LINES = 150
 const PAGES = ['README.md', 'AGENTS.md', 'CHANGELOG.md', ...globSync('docs/**/*.md', { cwd: ROOT }).sort()].filter(
   (page) => existsSync(join(ROOT, page)),
 )
@@ -57,8 +59,8 @@ const inProject = (args: readonly string[]): { status: number | null; stdout: st
     env: { ...process.env, NEXUS_HOME: join(project, 'home') },
   })
 
-test('README and AGENTS fit on two screens, and CLAUDE.md refers to AGENTS.md', () => {
-  assert.ok(lines('README.md') <= MOST_LINES, `README.md has ${lines('README.md')} lines`)
+test('README and AGENTS fit on a few screens, and CLAUDE.md refers to AGENTS.md', () => {
+  assert.ok(lines('README.md') <= MOST_README_LINES, `README.md has ${lines('README.md')} lines`)
   assert.ok(lines('AGENTS.md') <= MOST_LINES, `AGENTS.md has ${lines('AGENTS.md')} lines`)
   assert.equal(readSource('CLAUDE.md').trim(), '@AGENTS.md')
 })
