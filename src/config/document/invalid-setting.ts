@@ -81,7 +81,7 @@ export function reservedName(at: Path): Worded {
 
 /** Settings that earlier versions had, with what is instead. */
 const REMOVED: ReadonlyMap<string, string> = new Map([
-  ['execution.workspace.mode', 'Commands no longer work in the workspace itself, and large workspaces are not copied.'],
+  ['execution.workspace.mode', 'Commands work in layers over the workspace, or in a copy of it.'],
 ])
 
 /** The nearest key of the same map comes first; one elsewhere only where none is near. */
