@@ -102,6 +102,8 @@ export interface Approvals {
     readonly states?: readonly ApprovalState[]
     readonly sessionId?: string
     readonly limit?: number
+    /** Only earlier ones than the row of this id; none when it is gone. */
+    readonly before?: string
   }): Promise<readonly Approval[]>
   /** Oldest first. Only those of the same scope and skill revision apply to a call; a filter names agent and tool. */
   remembered(filter?: RememberedFilter): Promise<readonly RememberedApproval[]>

@@ -41,7 +41,12 @@ export interface Sessions {
   }): Promise<SessionRecord>
   get(id: string): Promise<SessionRecord | undefined>
   /** The one used last comes first; with `scope` only those that were started there. */
-  list(filter?: { readonly limit?: number; readonly scope?: string }): Promise<readonly SessionRecord[]>
+  list(filter?: {
+    readonly limit?: number
+    readonly scope?: string
+    /** Only those that come after this one, which a list gave: a session that was used since is not met again. */
+    readonly after?: Pick<SessionRecord, 'id' | 'updatedAt'>
+  }): Promise<readonly SessionRecord[]>
   /** Adds messages in one transaction. */
   append(id: string, messages: readonly StoredMessage[], lease: Lease): Promise<void>
   messages(id: string): Promise<readonly StoredMessage[]>
@@ -164,5 +169,7 @@ export interface Turns {
     readonly sessionId?: string
     readonly states?: readonly TurnState[]
     readonly limit?: number
+    /** Only earlier ones than the turn of this id; none when it is gone. */
+    readonly before?: string
   }): Promise<readonly TurnRecord[]>
 }

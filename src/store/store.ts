@@ -94,6 +94,8 @@ export interface Ledger {
     /** Only calls that the shadow of their agent would have decided otherwise. */
     readonly isShadowed?: true
     readonly limit?: number
+    /** Only earlier ones than the row of this id; none when it is gone. */
+    readonly before?: string
   }): Promise<readonly LedgerEntry[]>
 }
 

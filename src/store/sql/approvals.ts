@@ -31,6 +31,9 @@ const REMEMBER = `insert into remembered_approvals
 
 const FORGET = 'delete from remembered_approvals where project_id = :projectId and id = :id'
 
+const EARLIER = `and (:before is null or seq < (
+  select edge.seq from approvals as edge where edge.project_id = :projectId and edge.id = :before))`
+
 /** The approvals of one project. */
 export function createSqlApprovals(scope: Scope): Approvals {
   const get = async (statements: Statements, id: string): Promise<Approval | undefined> => {
@@ -70,11 +73,11 @@ export function createSqlApprovals(scope: Scope): Approvals {
         return expireApprovals(tx)
       }),
     get: (id) => get(scope, id),
-    async list({ states, sessionId, limit } = {}) {
+    async list({ states, sessionId, limit, before = null } = {}) {
       const { sql, values } = filters({ state: states, session_id: sessionId })
       const rows = await scope.all(
-        `select *, ${PATH} from approvals where project_id = :projectId ${sql} order by seq desc limit :limit`,
-        { ...values, limit: checkLimit(limit) ?? ALL_ROWS },
+        `select *, ${PATH} from approvals where project_id = :projectId ${sql} ${EARLIER} order by seq desc limit :limit`,
+        { ...values, before, limit: checkLimit(limit) ?? ALL_ROWS },
       )
       return rows.reverse().map((row) => toApproval(scope, row))
     },

@@ -45,6 +45,9 @@ const GET = 'select * from ledger_entries where project_id = :projectId and call
 /** Within a text of JSON the quotes are escaped, so only the member itself is found. */
 const SHADOWED = `and decision like '%"shadow":{%'`
 
+const EARLIER = `and (:before is null or seq < (
+  select edge.seq from ledger_entries as edge where edge.project_id = :projectId and edge.call_id = :before))`
+
 /** The ledger of one project. */
 export function createSqlLedger(scope: Scope): Ledger {
   const get = async (statements: Statements, callId: string): Promise<LedgerEntry | undefined> => {
@@ -125,7 +128,7 @@ export function createSqlLedger(scope: Scope): Ledger {
       })
     },
     get: (callId) => get(scope, callId),
-    async list({ sessionId, turnId, agentId, origin, states, isShadowed, limit } = {}) {
+    async list({ sessionId, turnId, agentId, origin, states, isShadowed, limit, before = null } = {}) {
       const { sql, values } = filters({
         session_id: sessionId,
         turn_id: turnId,
@@ -135,8 +138,8 @@ export function createSqlLedger(scope: Scope): Ledger {
       })
       const rows = await scope.all(
         `select * from ledger_entries where project_id = :projectId ${sql} ${isShadowed ? SHADOWED : ''}
-          order by seq desc limit :limit`,
-        { ...values, limit: checkLimit(limit) ?? ALL_ROWS },
+          ${EARLIER} order by seq desc limit :limit`,
+        { ...values, before, limit: checkLimit(limit) ?? ALL_ROWS },
       )
       return rows.reverse().map((row) => toEntry(scope, row))
     },

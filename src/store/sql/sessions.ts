@@ -29,9 +29,13 @@ const COLUMNS = `id, agent_id, title, scope, created_at, updated_at, snapshot, l
 
 const GET = `select ${COLUMNS} from sessions where project_id = :projectId and id = :id`
 
+const USED = 'case when last_message_at > updated_at then last_message_at else updated_at end'
+
 const list = (where: string): string => `select * from (
     select ${COLUMNS} from sessions where project_id = :projectId ${where}) as listed
-  order by case when last_message_at > updated_at then last_message_at else updated_at end desc, seq desc limit :limit`
+  where :usedAt is null or ${USED} < :usedAt or (${USED} = :usedAt and seq < (
+    select edge.seq from sessions as edge where edge.project_id = :projectId and edge.id = :afterId))
+  order by ${USED} desc, seq desc limit :limit`
 
 const INSERT_MESSAGE = `insert into session_messages (project_id, session_id, message, at)
   select :projectId, id, :message, :now from sessions
@@ -75,9 +79,10 @@ export function createSqlSessions(scope: Scope): Sessions {
         return mustGet(tx, session.id)
       }),
     get: (id) => get(scope, id),
-    async list({ limit, scope: started } = {}) {
+    async list({ limit, scope: started, after } = {}) {
       const { sql, values } = filters({ scope: started === undefined ? undefined : toJson('scope', started) })
-      const rows = await scope.all(list(sql), { ...values, limit: checkLimit(limit) ?? ALL_ROWS })
+      const place = { usedAt: after?.updatedAt ?? null, afterId: after?.id ?? null }
+      const rows = await scope.all(list(sql), { ...values, ...place, limit: checkLimit(limit) ?? ALL_ROWS })
       return rows.map((row) => toSession(scope, row))
     },
     async append(id, messages, lease) {

@@ -79,6 +79,9 @@ const END_QUEUED = `update turns set state = :state, ended_at = :now
 const REQUEST_CANCEL = `update turns set cancel_requested = 1
   where project_id = :projectId and id = :id and state = 'running' and cancel_requested = 0`
 
+const EARLIER = `and (:before is null or seq < (
+  select edge.seq from turns as edge where edge.project_id = :projectId and edge.id = :before))`
+
 /** The queues of one project's sessions. */
 export function createSqlTurns(scope: Scope): Turns {
   const mustGet = (statements: Statements, name: TurnName): Promise<TurnRecord> => mustGetTurn(scope, statements, name)
@@ -185,11 +188,11 @@ export function createSqlTurns(scope: Scope): Turns {
       )
       return new Map(rows.map((row) => [String(row.session_id), toUse(row)]))
     },
-    async list({ sessionId, states, limit } = {}) {
+    async list({ sessionId, states, limit, before = null } = {}) {
       const { sql, values } = filters({ session_id: sessionId, state: states })
       const rows = await scope.all(
-        `select ${COLUMNS} from turns where project_id = :projectId ${sql} order by seq desc limit :limit`,
-        { ...values, limit: checkLimit(limit) ?? ALL_ROWS },
+        `select ${COLUMNS} from turns where project_id = :projectId ${sql} ${EARLIER} order by seq desc limit :limit`,
+        { ...values, before, limit: checkLimit(limit) ?? ALL_ROWS },
       )
       return rows.reverse().map((row) => toTurn(scope, row))
     },

@@ -70,6 +70,38 @@ export function sessionTests(open: Open, clock: Advance): void {
     assert.ok(Number((await numbers()).at(-1)) > Number(last))
   })
 
+  it('gives lists in parts: rows that came meanwhile are in no later part', async () => {
+    const store = await open()
+    const lease = await acquire(store, 'process:one')
+    const ids = ['s1', 's2', 's3', 's4', 's5']
+    for (const id of ids) {
+      await store.sessions.create({ id, agentId: 'main', title: '' })
+      await store.ledger.record({ call: call(store, id), decision: ALLOW, lease })
+      await store.turns.enqueue({ sessionId: 's1', requestId: id, message: { role: 'user' }, lease })
+      if (id !== 's3') await clock.advance(1)
+    }
+    const first = await store.sessions.list({ limit: 2 })
+    await store.sessions.create({ id: 'new', agentId: 'main', title: '' })
+    const rest = await store.sessions.list({ after: first.at(-1) })
+    assert.deepEqual(
+      [...first, ...rest].map(({ id }) => id),
+      ids.toReversed(),
+    )
+    const calls = await store.ledger.list({ limit: 2 })
+    const earlier = await store.ledger.list({ before: calls[0]?.call.id })
+    assert.deepEqual(
+      [...earlier, ...calls].map((entry) => entry.call.id),
+      ids,
+    )
+    const turns = await store.turns.list({ limit: 2 })
+    assert.deepEqual(
+      (await store.turns.list({ before: turns[0]?.id, limit: 2 })).map(({ requestId }) => requestId),
+      ['s2', 's3'],
+    )
+    assert.deepEqual(await store.ledger.list({ before: 'gone' }), [])
+    assert.deepEqual(await store.approvals.list({ before: 'gone' }), [])
+  })
+
   it('lists the session used last first', async () => {
     const store = await open()
     const { sessions } = store
