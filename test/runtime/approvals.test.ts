@@ -17,8 +17,11 @@ async function open(t: TestContext, more: Partial<Parts> = {}) {
   return { runtime, store, ran: () => sandbox.requests.map(({ command }) => command) }
 }
 
+const YES = { isAllowed: true, by: 'ada', kind: 'person' } as const
+const NO = { ...YES, isAllowed: false } as const
 const run = (runtime: Runtime, command: string, more: JsonObject = {}): Promise<CallResult> =>
   callOf(runtime, { tool: 'run_command', arguments: { command, ...more } })
+const make = { tool: 'run_command', arguments: { command: 'make all' } }
 
 /** The next open question. */
 async function question(runtime: Runtime): Promise<Approval> {
@@ -36,7 +39,7 @@ test('a call is on record as asked, with what would run, before anybody answers;
   assert.deepEqual([approval.tool, approval.command, approval.prefix], ['run_command', 'git status', 'git status'])
   const entry = await store.ledger.get(approval.callId)
   assert.deepEqual([entry?.state, entry?.decision.type, ran()], ['asked', 'ask', []])
-  assert.ok((await runtime.approvals.answer(approval.id, { isAllowed: true, by: 'ada', kind: 'person' })).isApplied)
+  assert.ok((await runtime.approvals.answer(approval.id, YES)).isApplied)
   const { outcome, decision } = await calling
   assert.deepEqual(
     [codeOf(outcome), decision.rule, ran()],
@@ -63,7 +66,7 @@ test('nobody is asked about a call whose arguments do not fit, or whose path its
 test('a no is a denial, and nothing runs', async (t) => {
   const { runtime, store, ran } = await open(t)
   const calling = run(runtime, 'ls')
-  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: false, by: 'ada', kind: 'person' })
+  await runtime.approvals.answer((await question(runtime)).id, NO)
   const { outcome, entry } = await calling
   assert.match(wordsOf(outcome), /A person said no/)
   assert.equal(outcome.type === 'failed' && outcome.fix, 'The call runs only if the user asks for it again.')
@@ -78,7 +81,7 @@ test('a no stays a no when a rule would allow the call by then', async (t) => {
   const calling = run(runtime, 'ls')
   const { id } = await question(runtime)
   type = 'allow'
-  await runtime.approvals.answer(id, { isAllowed: false, by: 'ada', kind: 'person' })
+  await runtime.approvals.answer(id, NO)
   const { outcome, entry } = await calling
   assert.match(wordsOf(outcome), /A person said no/)
   assert.deepEqual([entry.state, ran()], ['denied', []])
@@ -112,7 +115,7 @@ test('an agent may not answer a question, whatever name it gives', async (t) => 
       runtime.approvals.answer(id, { isAllowed: true, by, kind: 'agent' }),
       (error) => isNexusError(error) && error.code === 'CALL_DENIED',
     )
-  await runtime.approvals.answer(id, { isAllowed: false, by: 'ada', kind: 'person' })
+  await runtime.approvals.answer(id, NO)
   await calling
 })
 
@@ -123,22 +126,15 @@ test('a remembered answer covers the same command, and no other agent, deny or c
   })
   const { runtime, ran } = await open(t)
   const calling = run(runtime, 'make all')
-  await runtime.approvals.answer((await question(runtime)).id, {
-    isAllowed: true,
-    by: 'ada',
-    kind: 'person',
-    remember: 'exact',
-  })
+  await runtime.approvals.answer((await question(runtime)).id, { ...YES, remember: 'exact' })
   await calling
   assert.equal((await run(runtime, 'make all')).decision.rule, 'ask run_command, remembered')
-  const denied = runtime
-    .openAgent({ layers: [layer('deny')] })
-    .call({ tool: 'run_command', arguments: { command: 'make all' } })
+  const denied = runtime.openAgent({ layers: [layer('deny')] }).call(make)
   assert.equal((await denied).decision.type, 'deny')
   const policy = parsePolicy({ ask: ['run_command'] }).rules
   for (const spec of [{ id: 'other', policy }, { layers: [layer('allow', { confirmation: true })] }]) {
-    const asking = runtime.openAgent(spec).call({ tool: 'run_command', arguments: { command: 'make all' } })
-    await runtime.approvals.answer((await question(runtime)).id, { isAllowed: false, by: 'ada', kind: 'person' })
+    const asking = runtime.openAgent(spec).call(make)
+    await runtime.approvals.answer((await question(runtime)).id, NO)
     assert.equal((await asking).decision.type, 'deny')
   }
   assert.deepEqual(ran(), ['make all', 'make all'])
@@ -152,10 +148,10 @@ test('a remembered answer covers no call of another scope: each workspace of a s
   const calling = run(one.runtime, 'make all')
   const approval = await question(one.runtime)
   assert.deepEqual([approval.scope, approval.canRemember], ['/one', true])
-  await one.runtime.approvals.answer(approval.id, { isAllowed: true, by: 'ada', kind: 'person', remember: 'exact' })
+  await one.runtime.approvals.answer(approval.id, { ...YES, remember: 'exact' })
   await calling
   const asking = run(two.runtime, 'make all')
-  await two.runtime.approvals.answer((await question(two.runtime)).id, { isAllowed: false, by: 'ada', kind: 'person' })
+  await two.runtime.approvals.answer((await question(two.runtime)).id, NO)
   assert.equal((await asking).decision.type, 'deny')
   assert.equal((await run(one.runtime, 'make all')).decision.rule, 'ask run_command, remembered')
   assert.deepEqual([one.ran(), two.ran()], [['make all', 'make all'], []])
@@ -167,16 +163,14 @@ test('an answer to a call that must be confirmed each time cannot be remembered'
     name: 'ceiling',
     decide: () => ({ type: 'allow', rule: 'ceiling', limits: { confirmation: true } }),
   }
-  const asking = runtime
-    .openAgent({ layers: [confirmed] })
-    .call({ tool: 'run_command', arguments: { command: 'make all' } })
+  const asking = runtime.openAgent({ layers: [confirmed] }).call(make)
   const { id, canRemember } = await question(runtime)
   assert.equal(canRemember, false)
   await assert.rejects(
-    runtime.approvals.answer(id, { isAllowed: true, by: 'ada', kind: 'person', remember: 'exact' }),
+    runtime.approvals.answer(id, { ...YES, remember: 'exact' }),
     (error) => isNexusError(error) && error.code === 'INVALID_ARGUMENT' && /may be remembered/.test(error.message),
   )
-  await runtime.approvals.answer(id, { isAllowed: false, by: 'ada', kind: 'person' })
+  await runtime.approvals.answer(id, NO)
   await asking
   assert.deepEqual(await runtime.approvals.remembered(), [])
 })
@@ -184,12 +178,7 @@ test('an answer to a call that must be confirmed each time cannot be remembered'
 test('a remembered prefix covers plain commands that go on, never a chained one or one with other arguments', async (t) => {
   const { runtime, ran } = await open(t)
   const calling = run(runtime, 'git status')
-  await runtime.approvals.answer((await question(runtime)).id, {
-    isAllowed: true,
-    by: 'ada',
-    kind: 'person',
-    remember: 'prefix',
-  })
+  await runtime.approvals.answer((await question(runtime)).id, { ...YES, remember: 'prefix' })
   await calling
   assert.equal((await run(runtime, 'git status --short src')).decision.type, 'allow')
   for (const [command, more] of [
@@ -200,7 +189,7 @@ test('a remembered prefix covers plain commands that go on, never a chained one 
     ['git status', { cwd: '.' }],
   ] as const) {
     const asking = run(runtime, command, more)
-    await runtime.approvals.answer((await question(runtime)).id, { isAllowed: false, by: 'ada', kind: 'person' })
+    await runtime.approvals.answer((await question(runtime)).id, NO)
     assert.equal((await asking).decision.type, 'deny', command)
   }
   assert.deepEqual(ran(), ['git status', 'git status --short src'])
@@ -216,11 +205,7 @@ test('the first answer counts: a question that is answered elsewhere is withdraw
       }),
   })
   const calling = run(runtime, 'ls')
-  await runtime.approvals.answer((await question(runtime)).id, {
-    isAllowed: true,
-    by: 'another terminal',
-    kind: 'person',
-  })
+  await runtime.approvals.answer((await question(runtime)).id, { ...YES, by: 'another terminal' })
   assert.equal((await calling).decision.rule, 'ask run_command, approved by another terminal')
   assert.equal(withdrawn?.aborted, true)
 })
@@ -245,7 +230,7 @@ test('a question that fails is not answered by anybody', async (t) => {
 test('an answer from elsewhere counts although the callback never settles', async (t) => {
   const { runtime } = await open(t, { approve: () => new Promise(() => undefined) })
   const calling = run(runtime, 'ls')
-  await runtime.approvals.answer((await question(runtime)).id, { isAllowed: true, by: 'ada', kind: 'person' })
+  await runtime.approvals.answer((await question(runtime)).id, YES)
   assert.equal(codeOf((await calling).outcome), 'success')
 })
 
@@ -268,7 +253,7 @@ test('policy that changed while a person was asked counts: it is decided again',
   const asking = runtime.openAgent({ layers }).call({ tool: 'run_command', arguments: { command: 'ls' } })
   const { id } = await question(runtime)
   isDenied = true
-  await runtime.approvals.answer(id, { isAllowed: true, by: 'ada', kind: 'person' })
+  await runtime.approvals.answer(id, YES)
   assert.match(wordsOf((await asking).outcome), /taken away/)
   assert.deepEqual(ran(), [])
 })
@@ -300,7 +285,7 @@ test('a callback that answers after the cancel answers nothing, and nothing is r
       await new Promise(setImmediate)
       assert.equal(signal.aborted, true)
       said.resolve()
-      return { isAllowed: true, by: 'ada', kind: 'person', remember: 'exact' }
+      return { ...YES, remember: 'exact' }
     },
   })
   const request = { tool: 'run_command', arguments: { command: 'make' } }
