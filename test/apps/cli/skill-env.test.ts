@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, realpathSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { startModelServer } from '../../../src/testing/index.ts'
@@ -36,9 +36,12 @@ const runFor = (place: Place, name: string, more: readonly string[] = ['--trust'
 
 /** Files below a directory that hold the text. */
 function holding(directory: string, text: string): string[] {
-  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
+  // The layer of a workspace links to it: one file, not two.
+  const paths = readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .map((name) => join(directory, name))
-    .filter((path) => existsSync(path) && statSync(path).isFile() && readFileSync(path, 'latin1').includes(text))
+    .filter((path) => existsSync(path))
+    .map((path) => realpathSync(path))
+  return [...new Set(paths)].filter((path) => statSync(path).isFile() && readFileSync(path, 'latin1').includes(text))
 }
 
 test('a command of the skill gets the key in the sandbox, and no output, row or file of ours shows it', async (t) => {
