@@ -80,6 +80,9 @@ test('a command of a skill changes a project, and all of it is named, taken or u
   const [id = ''] = /^[0-9a-f]{12}/.exec(shown.stdout) ?? []
   assert.equal((await nexus('changes', 'keep', id, '.envrc', '--yes')).code, 0)
   assert.equal(read('.envrc'), 'export X=1\n')
+  // A process of its own, which takes the copy over where commands work in one.
+  const used = await place.run(['skills', 'run', 'csv-report', '--', '.venv/bin/tool'], { cwd: directory })
+  assert.equal(used.stdout, 'it works\n', used.stderr)
 
   writeFileSync(join(directory, 'b.txt'), 'by hand\n')
   const undone = await nexus('changes', 'undo', id)
@@ -115,7 +118,6 @@ test('the same asked by an agent over MCP: its answer names what changed and wha
     /Nexus holds .*\.envrc \(.*The user can take it: nexus changes keep ([0-9a-f]{12})/.exec(text) ?? []
   assert.notEqual(id, '')
   assert.equal((await place.run(['changes', 'keep', id, '.envrc', '--yes'], { cwd: directory })).code, 0)
-  // In one process: where commands work in a copy, what is beside the workspace ends with it.
   assert.match(await call('cat .envrc; .venv/bin/tool'), /export X=1\nit works/)
   assert.equal((await place.run(['changes', 'undo', id], { cwd: directory })).code, 0)
   assert.deepEqual(NAMES.map(read), ['one\n', 'one\n', 'one\n'])

@@ -26,19 +26,21 @@ test(
     const copy = (): string => join(saved, readdirSync(saved)[0] ?? '', 'copy')
     for (const name of ['a', 'b', 'c']) writeFileSync(join(workspace, name), name)
     // Packages count to no limit.
-    const made = await run('mkdir node_modules; touch node_modules/{1..40}; echo x > .envrc; stat -c %i a; echo A > a')
-    assert.match(made.notes.join('\n'), /Nexus holds \.envrc[^]*node_modules: installed packages/)
+    const made = await run(
+      'mkdir node_modules .venv; touch node_modules/{1..40} .venv/{pyvenv.cfg,tool}; echo x > .envrc; stat -c %i a; echo A > a',
+    )
+    assert.match(made.notes.join('\n'), /Nexus holds \.envrc \([^]*\.venv, node_modules: installed packages/)
     writeFileSync(join(workspace, 'b'), 'by hand')
     rmSync(join(workspace, 'c'))
-    const later = await run('stat -c %i a; cat a b .envrc; ls; ls node_modules | wc -l')
-    assert.equal(later.stdout, `${made.stdout}A\nby handx\na\nb\nnode_modules\n40\n`)
+    const later = await run('stat -c %i a; cat a b .envrc; ls; ls node_modules | wc -l; ls .venv')
+    assert.equal(later.stdout, `${made.stdout}A\nby handx\na\nb\nnode_modules\n40\npyvenv.cfg\ntool\n`)
     assert.deepEqual([later.notes, later.changes], [[], undefined])
     // As a process of a command could have left it that outlived its runner.
     writeFileSync(join(copy(), 'a'), 'forged')
     writeFileSync(join(copy(), 'planted'), 'forged')
     rmSync(join(copy(), 'b'))
     const checked = await run('cat a b; ls -A')
-    assert.equal(checked.stdout, 'A\nby hand.envrc\na\nb\nnode_modules\n')
+    assert.equal(checked.stdout, 'A\nby hand.envrc\n.venv\na\nb\nnode_modules\n')
     assert.deepEqual([checked.notes, checked.changes], [[], undefined])
     mkdirSync(join(workspace, 'node_modules'))
     assert.equal((await run('ls node_modules | wc -l')).stdout, '0\n')
