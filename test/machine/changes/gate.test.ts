@@ -114,6 +114,8 @@ test('what the user opens comes back, and what the user protects is held before 
 
 test('a link out of the workspace is held, and a word of a setting holds a file of that path only', () => {
   assert.equal(judge(file('a', { kind: 'link', leavesWorkspace: true }), around).verdict, 'held')
+  assert.equal(judge(file('tools', { kind: 'link' }), around).verdict, 'held', 'above a named path')
+  assert.equal(judge(file('tools', { kind: 'directory' }), around).verdict, 'applied')
   const words = { ...around, namedFiles: new Set(['check.sh', 'build']) }
   assert.equal(judge(file('check.sh'), words).verdict, 'held')
   assert.equal(judge(file('build', { kind: 'directory' }), words).verdict, 'applied')
