@@ -52,6 +52,8 @@ export interface SkillMetadata {
   /** While the skill is in use, only its `allowed-tools` and the skill tools may be called. */
   readonly restrict?: true
   readonly skillKey?: string
+  /** Other skills that it works with, as written; an install names those that are missing. Absent when there are none. */
+  readonly requiredSkills?: readonly string[]
 }
 
 /** Content of a SKILL.md, independent of its place. */

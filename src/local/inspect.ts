@@ -1,7 +1,8 @@
 /** inspect: finds and gates the skills of this machine without the means to run them, for `nexus skills list` and the like. */
 import type { Catalog } from '../skills/catalog/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
-import { type Diagnostic, NexusError, type TargetFacts } from '../kernel/index.ts'
+import { type Diagnostic, type Gated, NexusError, type Skill, type TargetFacts } from '../kernel/index.ts'
+import { gate } from '../skills/gate/index.ts'
 import { openSandbox } from '../machine/sandbox/index.ts'
 import { readSettings, sandboxOptions, type Settings, type SettingsOptions, waitsForTrust } from './settings.ts'
 import type { SkillSource } from '../skills/sources/index.ts'
@@ -22,6 +23,8 @@ export interface Inspection {
   readonly found: readonly Diagnostic[]
   /** The share of one agent, default the first. Throws INVALID_ARGUMENT for an unknown agent. */
   catalog(agentId?: string): Catalog
+  /** Gates skills that are not here yet, as if they were. */
+  gate(skills: readonly Skill[]): Gated
 }
 
 export interface InspectOptions extends SettingsOptions {
@@ -49,6 +52,7 @@ export async function inspectSkills(options: InspectOptions = {}): Promise<Inspe
     diagnostics: [...loaded.diagnostics, ...(sandbox.diagnostics ?? []), ...inRules],
     found: found.result.diagnostics,
     catalog: catalogOf,
+    gate: (skills) => gate(skills, facts, gateRules),
   }
 }
 

@@ -14,7 +14,7 @@ const CONSENT = {
   overwrite: option('NAME', 'replace the local edits of this skill; a copy of the files is kept (may be repeated)', {
     multiple: true,
   }),
-  'dry-run': flag('show the plan, change nothing'),
+  'dry-run': flag('show the plan with every changed line, change nothing'),
 }
 
 const INSTALL: Omit<Row, 'summary'> = {
@@ -28,6 +28,7 @@ const INSTALL: Omit<Row, 'summary'> = {
       { multiple: true },
     ),
     list: flag('only show what the source has'),
+    frozen: flag('the same as skills ci: exactly the lock'),
     ...SCOPE,
     ...CONSENT,
   },

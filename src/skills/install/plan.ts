@@ -8,7 +8,7 @@ import { type Scope, textOf } from './scope.ts'
 
 /** Everything that a skill asks for, by kind, each in the words of the skill. */
 export type Asks = Readonly<Record<AskKind, readonly string[]>>
-export type AskKind = 'scripts' | 'tools' | 'variables' | 'programs' | 'config' | 'installs' | 'secret'
+export type AskKind = 'scripts' | 'tools' | 'variables' | 'programs' | 'config' | 'installs' | 'secret' | 'skills'
 
 export interface FileChange {
   readonly path: string
@@ -125,7 +125,7 @@ function changesBetween(before: readonly ManifestEntry[], after: readonly Manife
 
 /** Reads what a skill asks for. A script is a file that may be executed, or one below `scripts/`. */
 export function asksOf({ allowedTools, metadata }: SkillDocument, files: readonly ManifestEntry[]): Asks {
-  const { requires, install, primaryEnv, skillKey } = metadata
+  const { requires, install, primaryEnv, skillKey, requiredSkills } = metadata
   const scripts = files.filter(({ path, executable }) => executable || path.startsWith('scripts/'))
   return {
     scripts: scripts.map(({ path }) => path),
@@ -135,6 +135,7 @@ export function asksOf({ allowedTools, metadata }: SkillDocument, files: readonl
     config: requires.config,
     installs: install.map(({ kind, id }) => `${kind}: ${id}`),
     secret: skillKey === undefined ? [] : [skillKey],
+    skills: requiredSkills ?? [],
   }
 }
 

@@ -7,11 +7,13 @@ import {
   enforce,
   installError,
   judge,
+  type Judged,
   type Scope,
   type Wanted,
 } from '../../../skills/install/index.ts'
 import { choiceFlag, CHOICES, type Invocation, listFlag } from '../command.ts'
 import { loadHere } from '../open.ts'
+import { ask } from '../interactive/confirm.ts'
 import { INSTALL_WORDS } from './words.ts'
 
 /** The ground on which every command of this kind works. */
@@ -57,7 +59,34 @@ export async function askPolicy(
   const judged = await judge(scope, wanted, hook)
   for (const { name, findings } of judged)
     for (const { severity, message } of findings) terminal.note(INSTALL_WORDS.policyFinding(name, severity, message))
-  enforce(judged, namesFlag(invocation, 'accept'), [...command.split(' '), ...positionals])
+  const warned = judged.filter(({ decision }) => decision === 'warn')
+  for (const { name, reason } of warned) terminal.note(INSTALL_WORDS.policyReason(name, reason))
+  const accepted = new Set(namesFlag(invocation, 'accept'))
+  const isDry = invocation.flags['dry-run'] === true
+  enforce(judged, isDry ? new Set(warned.map(({ name }) => name)) : await acceptedOf(judged, accepted, invocation), [
+    ...command.split(' '),
+    ...positionals,
+  ])
+}
+
+/** The names that are accepted; a person in a terminal types those that are missing, where nothing is blocked. */
+async function acceptedOf(
+  judged: readonly Judged[],
+  given: ReadonlySet<string>,
+  invocation: Invocation,
+): Promise<ReadonlySet<string>> {
+  const { terminal, flags } = invocation
+  const isBlocked = judged.some(({ decision }) => decision === 'block')
+  if (isBlocked || flags['yes'] === true || !terminal.isInteractive) return given
+  const accepted = new Set(given)
+  for (const { name, decision } of judged) {
+    if (decision !== 'warn' || accepted.has(name)) continue
+    const read = (typed: string): string | undefined => (typed === name ? name : undefined)
+    const words = { read, again: INSTALL_WORDS.typeAgain(name) }
+    if (!(await ask(`${INSTALL_WORDS.typeName(name)}\n>`, words, invocation))) return accepted
+    accepted.add(name)
+  }
+  return accepted
 }
 
 const KINDS: Readonly<Record<string, 'update' | 'restore'>> = { 'skills update': 'update', 'skills ci': 'restore' }

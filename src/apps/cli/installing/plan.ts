@@ -3,8 +3,10 @@ import type { Applied, PlannedSkill } from '../../../skills/install/index.ts'
 import { applyPlan, asksAnything, type Asks, installError } from '../../../skills/install/index.ts'
 import type { Invocation } from '../command.ts'
 import { confirm } from '../interactive/confirm.ts'
+import { type Lacks, lackLines, lacksOf } from './lacks.ts'
 import { askPolicy, type Installing, namesFlag, overwriting, scopeData } from './place.ts'
 import { sourceText } from '../show/installed.ts'
+import { showChanges } from './text-changes.ts'
 import { INSTALL_WORDS } from './words.ts'
 
 /** Settings that a placed copy would get. */
@@ -44,24 +46,33 @@ export interface Outcome {
   readonly exit: number
 }
 
+interface Doing {
+  readonly invocation: Invocation
+  /** The folder or archive of this machine that was named. */
+  readonly from?: string | undefined
+  /** Every skill of the source. */
+  readonly offers?: readonly string[]
+}
+
 /** Shows a plan, asks where that is needed, and places it. Throws INVALID_ARGUMENT where nobody can answer. */
 export async function carryOut(
   planned: readonly PlannedSkill[],
   installing: Installing,
-  { invocation, from }: { readonly invocation: Invocation; readonly from?: string | undefined },
+  { invocation, from, offers }: Doing,
 ): Promise<Outcome> {
   const { terminal, flags } = invocation
   const { scope, alone } = installing
   const replacing = overwriting(invocation)
   const grants = grantsOf(planned, installing)
-  showPlan(planned, { grants, installing, invocation })
-  const data = { ...scopeData(scope), skills: planned.map((plan) => planData(plan, grants)) }
+  const lacks = await lacksOf(planned, { invocation, installing, offers })
+  await showPlan(planned, { grants, lacks, installing, invocation })
+  const data = { ...scopeData(scope), skills: planned.map((plan) => planData(plan, grants, lacks.get(plan.name))) }
+  const news = planned.filter(({ action }) => action !== 'same')
+  await askPolicy(news, installing, invocation)
   if (flags['dry-run'] === true) {
     terminal.note(INSTALL_WORDS.dryRun())
     return { data: { ...data, applied: false }, applied: undefined, exit: 0 }
   }
-  const news = planned.filter(({ action }) => action !== 'same')
-  await askPolicy(news, installing, invocation)
   if (news.length > 0 && !(await isAgreed(grants, invocation))) {
     terminal.note(INSTALL_WORDS.refused())
     return { data: { ...data, applied: false }, applied: undefined, exit: 1 }
@@ -85,16 +96,20 @@ async function isAgreed(grants: readonly Grant[], invocation: Invocation): Promi
 
 interface Showing {
   readonly grants: readonly Grant[]
+  readonly lacks: ReadonlyMap<string, Lacks>
   readonly installing: Installing
   readonly invocation: Invocation
 }
 
-function showPlan(planned: readonly PlannedSkill[], { grants, installing, invocation }: Showing): void {
+async function showPlan(planned: readonly PlannedSkill[], showing: Showing): Promise<void> {
+  const { grants, lacks, installing, invocation } = showing
   const { terminal } = invocation
   const { scope, isTrusted } = installing
   terminal.note(INSTALL_WORDS.plan(terminal.shortPath(`${scope.root}/skills`)))
   for (const plan of planned) {
     for (const line of linesOf(plan)) terminal.note(line)
+    for (const line of lackLines(lacks.get(plan.name))) terminal.note(line)
+    if (plan.action === 'replace') await showChanges(plan, scope, invocation)
     for (const { key, variables } of grants.filter(({ name }) => name === plan.name))
       terminal.note(INSTALL_WORDS.gets(key, variables))
   }
@@ -110,6 +125,7 @@ const KINDS: Readonly<Record<keyof Asks, string>> = {
   config: 'settings',
   installs: 'installs',
   secret: 'the settings of another key',
+  skills: 'skills',
 }
 
 function linesOf(plan: PlannedSkill): string[] {
@@ -131,13 +147,16 @@ function linesOf(plan: PlannedSkill): string[] {
   ]
 }
 
-function planData(plan: PlannedSkill, grants: readonly Grant[]) {
+function planData(plan: PlannedSkill, grants: readonly Grant[], lacks: Lacks | undefined) {
   const { name, place, action, package: packed, source, changes, edited, asks, widens, isOurs } = plan
   return {
     ...{ name, place, action, source, digest: packed.digest, description: packed.description },
     files: packed.manifest.map(({ path, size, executable }) => ({ path, size, executable })),
     ...{ changes, edited, asks, widens, ours: isOurs, widening: asksAnything(widens) && action === 'replace' },
     leftOut: packed.leftOut,
+    missing: (lacks?.reasons ?? []).map(({ code, missing, text, fix }) => ({ code, missing, text, fix })),
+    missingSkills: lacks?.skills ?? [],
+    cycle: lacks?.cycle ?? [],
     grants: grants.filter((grant) => grant.name === name).map(({ key, variables }) => ({ key, variables })),
   }
 }

@@ -37,6 +37,24 @@ export const INSTALL_WORDS = {
   refused: () => 'Nothing was changed.',
   dryRun: () => 'Nothing was changed (--dry-run).',
   question: () => 'Place them?',
+  which: () => 'Type numbers or names, such as 1,3, or all. Enter takes none.\nWhich ones?',
+  whichAgain: () => 'Type numbers or names of the list, or all.',
+  policyReason: (name: string, why: string) =>
+    `      policy, ${toSafeLine(name)}: warns${why === '' ? '' : `: ${toSafeLine(why)}`}`,
+  typeName: (name: string) => `To take it all the same, type its name: ${toSafeLine(name)}`,
+  typeAgain: (name: string) => `Type ${toSafeLine(name)}, or Enter to change nothing.`,
+  frozenSource: () => ({
+    message: 'Nothing was changed: --frozen restores the lock and takes no source.',
+    ...commandFix('Run:', 'skills', 'install', '--frozen'),
+  }),
+  lacks: (text: string, fix: string) => `      ${toSafeLine(text)}. ${toSafeLine(fix)}`,
+  lacksSkill: (name: string, source: readonly string[]) => {
+    const { fix } = commandFix('To get it:', 'skills', 'install', ...source.map(toSafeLine))
+    return `      requires the skill ${toSafeLine(name)}, which is not here. ${fix}`
+  },
+  cycle: (names: readonly string[]) =>
+    `      requires itself: ${names.map(toSafeLine).join(' → ')}. Ask its author to remove one of the requirements.`,
+  moreLines: (count: number) => `      … ${many(count, 'more line')}; --dry-run shows every line`,
   plan: (where: string) => `Plan for ${where}:`,
   row: (row: { readonly mark: string; readonly name: string; readonly what: string; readonly from: string }) =>
     `  ${row.mark} ${row.name}  ${row.what}  ${row.from}`,

@@ -16,26 +16,39 @@ export async function confirm(
   return answer === undefined ? undefined : answer === 'yes'
 }
 
-/**
- * Asks on stderr, in a terminal, for one of some words or its first letter; '' for Enter, undefined when the input ends. Other words are
- * asked again. Only keys that come after the question is on the screen answer it. Ctrl-C cancels the whole invocation.
- * Rejects with CANCELLED when that or `signal` aborts.
- */
+/** Asks as `ask` for one of some words or its first letter. */
 export async function choose<Word extends string>(
   question: string,
   { words, again }: { readonly words: readonly Word[]; readonly again: string },
   invocation: Invocation,
   signal = invocation.signal,
 ): Promise<Word | '' | undefined> {
+  const read = (typed: string): Word | undefined => {
+    const answer = typed.toLowerCase()
+    return words.find((each) => answer === each || answer === each[0])
+  }
+  return ask(question, { read, again }, invocation, signal)
+}
+
+/**
+ * Asks on stderr, in a terminal; '' for Enter, undefined when the input ends. It asks again where `read` gives undefined. Only keys that come after the question is on the screen answer it. Ctrl-C cancels the whole invocation.
+ * Rejects with CANCELLED when that or `signal` aborts.
+ */
+export async function ask<T>(
+  question: string,
+  { read, again }: { readonly read: (answer: string) => T | undefined; readonly again: string },
+  invocation: Invocation,
+  signal = invocation.signal,
+): Promise<T | '' | undefined> {
   const stop = AbortSignal.any([signal, invocation.signal])
   const end = invocation.terminal.beginQuestion()
   try {
     for (let text = question; ; text = `${again} ${question.slice(question.lastIndexOf('\n') + 1)}`) {
       await discardTyped(invocation, stop)
-      const answer = (await readLine(`${text} `, invocation, stop))?.trim().toLowerCase()
+      const answer = (await readLine(`${text} `, invocation, stop))?.trim()
       if (answer === undefined || answer === '') return answer
-      const word = words.find((each) => answer === each || answer === each[0])
-      if (word !== undefined) return word
+      const value = read(answer)
+      if (value !== undefined) return value
     }
   } catch (cause) {
     if (stop.aborted) throw errorOf('CANCELLED', 'Cancelled while a question was open.', undefined, cause)

@@ -26,6 +26,7 @@ import {
   osNames,
   REQUIRED,
   REQUIRES,
+  skillsIn,
   TEXTS,
   TOP_LEVEL,
 } from './table.ts'
@@ -115,6 +116,7 @@ function normalize(
     requires: readRequirements(find(holders, 'requires'), inside, either('anyBins'), reading),
     install: installSpecs(either('install'), reading),
     always: readField(FIELDS.always, find(inMetadata, 'always'), reading) ?? false,
+    ...skillsIn(inside),
     ...(isRestricted && { restrict: true as const }),
   }
 }

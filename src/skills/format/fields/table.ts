@@ -4,6 +4,7 @@ import {
   type JsonValue,
   ownValue,
   type Requirements,
+  type SkillMetadata,
   toOsName,
 } from '../../../kernel/index.ts'
 import type { KeyPath } from '../front.ts'
@@ -150,6 +151,12 @@ export function listIn(value: JsonValue): { readonly texts: readonly string[]; r
     .filter((item) => typeof item === 'string' || typeof item === 'number')
     .map((item) => String(item).trim())
   return { texts: [...new Set(texts.filter((each) => each !== ''))], isReadable: texts.length === items.length }
+}
+
+/** Other clients write other forms here, so what is no list of names is passed over. */
+export function skillsIn(requires: Holder | undefined): Pick<SkillMetadata, 'requiredSkills'> {
+  const { texts } = listIn((requires && ownValue(requires.fields, 'skills')) ?? null)
+  return texts.length === 0 ? {} : { requiredSkills: texts }
 }
 
 function nameOf(item: JsonValue): JsonValue {

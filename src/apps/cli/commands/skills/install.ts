@@ -14,12 +14,14 @@ import { type Answer, argument, type Invocation } from '../../command.ts'
 import { carryOut } from '../../installing/plan.ts'
 import { namesFlag, noteKept, openInstalling } from '../../installing/place.ts'
 import { INSTALL_WORDS } from '../../installing/words.ts'
+import { ask } from '../../interactive/confirm.ts'
 import { withProgress } from '../../interactive/progress.ts'
 import { formatTable } from '../../show/columns.ts'
 
 /** `nexus skills install <source>`: fetches, shows a plan, asks, and places. */
 export async function installSkills(invocation: Invocation): Promise<Answer> {
   const { terminal, cwd, flags } = invocation
+  if (flags['frozen'] === true) return frozen(invocation)
   const installing = await openInstalling(invocation)
   const what = argument(invocation, 'a source', ['anthropics/skills', '--skill', 'pdf'])
   const { scope, access } = installing
@@ -27,12 +29,14 @@ export async function installSkills(invocation: Invocation): Promise<Answer> {
   await using opened = await withProgress(terminal, `fetching ${toSafeLine(what)}`, () => openSource(locator, access))
   for (const { path, why } of opened.refused) terminal.note(INSTALL_WORDS.refusedSkill(path, why))
   if (flags['list'] === true) return listed(opened, invocation)
-  const chosen = choose(opened, { what, locator, invocation })
+  const chosen = await choose(opened, { what, locator, invocation })
   const packages = await withProgress(terminal, 'fetching files', () => opened.read(chosen))
   const wanted = packages.map((each) => ({ package: each, source: opened.lockedAs(each) }))
   const planned = await planOf(scope, wanted, lockOf(scope))
   const from = locator.type === 'directory' || locator.type === 'archive' ? locator.path : undefined
-  const outcome = await carryOut(planned, installing, { invocation, from })
+  const outcome = await carryOut(planned, installing, {
+    ...{ invocation, from, offers: opened.candidates.map(({ name }) => name) },
+  })
   return {
     data: outcome.data,
     exit: outcome.exit,
@@ -42,6 +46,12 @@ export async function installSkills(invocation: Invocation): Promise<Answer> {
       terminal.line(INSTALL_WORDS.placed(planned.length, terminal.shortPath(scope.lockPath)))
     },
   }
+}
+
+/** The same as `nexus skills ci`. */
+async function frozen(invocation: Invocation): Promise<Answer> {
+  if (invocation.positionals.length > 0) throw installError('INVALID_ARGUMENT', INSTALL_WORDS.frozenSource())
+  return (await import('./ci.ts')).restoreSkills({ ...invocation, command: 'skills ci' })
 }
 
 function listed({ candidates, refused }: OpenedSource, { terminal }: Invocation): Answer {
@@ -65,16 +75,16 @@ interface Choosing {
 }
 
 /** The skills that are asked for. Throws FILE_NOT_FOUND, INVALID_ARGUMENT when nothing says which. */
-function choose({ candidates }: OpenedSource, { what, locator, invocation }: Choosing): readonly Candidate[] {
+async function choose(
+  { candidates }: OpenedSource,
+  { what, locator, invocation }: Choosing,
+): Promise<readonly Candidate[]> {
   if (candidates.length === 0) throw installError('FILE_NOT_FOUND', INSTALL_MESSAGES.noSkills(what))
   const asked = [...namesFlag(invocation, 'skill')]
   if (locator.type === 'git' && locator.skill !== undefined) asked.push(locator.skill)
-  const all = asked.length > 0 ? asked.flatMap((name) => named(candidates, name, what)) : [...candidates]
-  if (asked.length === 0 && candidates.length > 1 && invocation.flags['all'] !== true) {
-    const { terminal } = invocation
-    for (const { name, description } of candidates) terminal.note(`  ${toSafeLine(name)}  ${toSafeLine(description)}`)
-    throw installError('INVALID_ARGUMENT', INSTALL_WORDS.needsChoice(candidates.length, what))
-  }
+  const isOpen = asked.length === 0 && candidates.length > 1 && invocation.flags['all'] !== true
+  const byName = asked.length > 0 ? asked.flatMap((name) => named(candidates, name, what)) : candidates
+  const all = isOpen ? await chosenByPerson(candidates, what, invocation) : byName
   for (const [directory, same] of Map.groupBy(new Set(all), (each) => each.directory))
     if (same.length > 1)
       throw installError(
@@ -85,6 +95,30 @@ function choose({ candidates }: OpenedSource, { what, locator, invocation }: Cho
         ),
       )
   return [...new Set(all)]
+}
+
+/** Throws INVALID_ARGUMENT when nobody chooses. */
+async function chosenByPerson(
+  candidates: readonly Candidate[],
+  what: string,
+  invocation: Invocation,
+): Promise<readonly Candidate[]> {
+  const { terminal, flags } = invocation
+  const rows = candidates.map(({ name, description }, index) => [
+    ...[`${index + 1}`, toSafeLine(name), toSafeLine(description)],
+  ])
+  terminal.note(formatTable(rows, terminal))
+  const read = (typed: string): readonly Candidate[] | undefined => {
+    if (typed === 'all') return candidates
+    const words = typed.split(/[\s,]+/).filter(Boolean)
+    const found = words.map((word) => candidates.find(({ name }, index) => name === word || `${index + 1}` === word))
+    return found.every((each) => each !== undefined) ? found : undefined
+  }
+  const words = { read, again: INSTALL_WORDS.whichAgain() }
+  const canAsk = terminal.isInteractive && flags['yes'] !== true
+  const chosen = canAsk ? await ask(INSTALL_WORDS.which(), words, invocation) : undefined
+  if (chosen) return chosen
+  throw installError('INVALID_ARGUMENT', INSTALL_WORDS.needsChoice(candidates.length, what))
 }
 
 function named(candidates: readonly Candidate[], name: string, what: string): readonly Candidate[] {

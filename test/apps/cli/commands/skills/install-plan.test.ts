@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { skillText } from '../../../../skills/install/git-server.ts'
+import { Place } from '../../nexus.ts'
+import { inTerminal, whyNoTerminal } from '../../terminal.ts'
+
+/** Writes skills into `from` beside the workspace, and empties the workspace. */
+function placeWith(t: TestContext, skills: Readonly<Record<string, string>>): Place {
+  const place = new Place(t)
+  rmSync(join(place.workspace, 'skills'), { recursive: true, force: true })
+  for (const [name, more] of Object.entries(skills)) {
+    mkdirSync(join(place.root, 'from', name), { recursive: true })
+    writeFileSync(join(place.root, 'from', name, 'SKILL.md'), skillText(name, more))
+  }
+  return place
+}
+
+const requiring = (skills: string, more = '') => `metadata: { nexus: { requires: { skills: [${skills}]${more} } } }\n`
+
+test('the plan names skills that are missing with the command to type, cycles, and what else is missing here', async (t) => {
+  const place = placeWith(t, {
+    one: requiring('two, "acme/tools@three", four', ', bins: [no-such-program], env: [NO_SUCH_KEY]'),
+    two: requiring('one'),
+    lone: requiring('two'),
+  })
+  const plan = (skill: string) =>
+    place.run(['skills', 'install', '../from', '--skill', skill, '--scope', 'workspace', '--dry-run'])
+  const both = await plan('one,two')
+  assert.equal(both.code, 0, both.stderr)
+  for (const line of [
+    /missing binary: no-such-program\. Install no-such-program/,
+    /missing env: NO_SUCH_KEY\. Set skills\.entries\.one\.env\.NO_SUCH_KEY/,
+    /requires the skill acme\/tools@three, which is not here.* nexus skills install acme\/tools@three$/m,
+    /requires the skill four, which is not here/,
+    /requires itself: one → two → one/,
+  ])
+    assert.match(both.stderr, line)
+  assert.doesNotMatch(both.stderr, /requires the skill two/)
+  const lone = await plan('lone')
+  assert.match(lone.stderr, /requires the skill two, which is not here.* nexus skills install \.\.\/from --skill two$/m)
+  assert.doesNotMatch(lone.stderr, /requires itself/)
+})
+
+test('the plan shows the changed lines of what it replaces, long ones whole with --dry-run only', async (t) => {
+  const place = placeWith(t, { one: '' })
+  const file = join(place.root, 'from/one/SKILL.md')
+  const install = (...more: string[]) => place.run(['skills', 'install', '../from', '--scope', 'workspace', ...more])
+  assert.equal((await install('--yes')).code, 0)
+  const lines = Array.from({ length: 150 }, (_, index) => `line ${index}`).join('\n')
+  writeFileSync(file, `${skillText('one').replace('# one', '# other')}${lines}\u001b[2J\n`)
+  const dry = await install('--dry-run')
+  assert.match(dry.stderr, /^ +-# one$/m)
+  assert.match(dry.stderr, /^ +\+# other$/m)
+  assert.match(dry.stderr, /\+line 149/)
+  assert.ok(!dry.stderr.includes('\u001b[2J'))
+  const short = await install()
+  assert.equal(short.code, 2)
+  assert.match(short.stderr, /… \d+ more lines; --dry-run shows every line/)
+  assert.doesNotMatch(short.stderr, /\+line 149/)
+})
+
+test('install --frozen is ci: it restores the lock, and takes no source', async (t) => {
+  const place = placeWith(t, { one: '' })
+  assert.equal((await place.run(['skills', 'install', '../from', '--scope', 'workspace', '--yes'])).code, 0)
+  rmSync(join(place.workspace, 'skills'), { recursive: true })
+  const frozen = (...more: string[]) => place.run(['skills', 'install', '--frozen', '--scope', 'workspace', ...more])
+  const restored = await frozen('--yes')
+  assert.equal(restored.code, 0, restored.stderr)
+  assert.match(restored.stdout, /1 skill restored from the lock/)
+  assert.ok(existsSync(join(place.workspace, 'skills/one/SKILL.md')))
+  const refused = await frozen('../from')
+  assert.equal(refused.code, 2)
+  assert.match(refused.stderr, /--frozen restores the lock and takes no source/)
+})
+
+test(
+  'in a terminal a person chooses among skills, and types the name that the policy warns of',
+  { skip: whyNoTerminal() },
+  async (t) => {
+    const place = placeWith(t, { one: '', two: '', three: '' })
+    const program = join(place.root, 'policy.sh')
+    mkdirSync(place.home, { recursive: true })
+    writeFileSync(join(place.home, 'nexus.yaml'), `skills: { install: { policy: '${program}' } }\n`)
+    writeFileSync(
+      program,
+      `#!/bin/sh\ncat >/dev/null\necho '{"protocolVersion":1,"decision":"warn","reason":"because"}'\n`,
+    )
+    chmodSync(program, 0o755)
+    const args = ['skills', 'install', '../from', '--scope', 'workspace']
+    const dry = await place.run([...args, '--skill', 'two', '--dry-run'])
+    assert.equal(dry.code, 0, dry.stderr)
+    assert.match(dry.stderr, /policy, two: warns: because/)
+    const { code, screen } = await inTerminal(
+      place,
+      args,
+      { prompt: /Which ones\?/, keys: 'four\r' },
+      { prompt: /Type numbers or names of the list/, keys: '3\r' },
+      { prompt: /type its name: three/, keys: 'y\r' },
+      { prompt: /Type three, or Enter/, keys: 'three\r' },
+      { prompt: /Place them\?/, keys: 'y\r' },
+    )
+    assert.equal(code, 0, screen)
+    assert.ok(existsSync(join(place.workspace, 'skills/three/SKILL.md')), screen)
+    assert.ok(!existsSync(join(place.workspace, 'skills/one')))
+    const none = await inTerminal(place, args, { prompt: /Which ones\?/, keys: '\r' })
+    assert.equal(none.code, 2)
+  },
+)
