@@ -1,4 +1,4 @@
-/** Attacks on git through its own data, changes.md A1 to A4: each file has a name that comes back, and bytes that must not. */
+/** Attacks on git through its own data, changes.md A1 to A4 and A6: each file has a name that comes back, and bytes that must not. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -102,5 +102,75 @@ test(
     writeFileSync(join(workspace, 'Makefile'), 'mine:\n')
     for (const args of [['status'], ['diff'], ['commit', '-qam', 'mine'], ['checkout', '.']]) git(...args)
     assert.deepEqual([has('pwned'), has('tools/other/x'), has('own/show.sh')], [false, true, false])
+  },
+)
+
+/** Objects of a commit with a held name, which nothing names yet: its id is in $c. Each command makes the same ones. */
+const LOOSE = `${AS} export GIT_AUTHOR_DATE=@1700000000 GIT_COMMITTER_DATE=@1700000000 GIT_INDEX_FILE=/tmp/i; git read-tree HEAD; b=$(echo evil | git hash-object -w --stdin); git update-index --add --cacheinfo 100644,$b,.envrc; c=$(git commit-tree $(git write-tree) -p HEAD -m t); unset GIT_INDEX_FILE; C=$(echo $c | tr a-f A-F);`
+/** The same without bringing them. */
+const NAMED = `${LOOSE.replace('export', 'mkdir /tmp/o; export GIT_OBJECT_DIRECTORY=/tmp/o GIT_ALTERNATE_OBJECT_DIRECTORIES=$PWD/.git/objects')} unset GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES;`
+const REBASE =
+  'mkdir .git/rebase-merge; cd .git/rebase-merge; echo refs/heads/main > head-name; git rev-parse HEAD | tee onto > orig-head; touch interactive;'
+
+test(
+  'A6: no file of state leads to a commit that was not checked, by no spelling, and not before that is there',
+  { skip },
+  async (context) => {
+    const ways: Record<string, readonly string[]> = {
+      'an id in capitals': [`${LOOSE} ${REBASE} echo "pick $C x" > git-rebase-todo`],
+      'a short id after a name': [`${LOOSE} ${REBASE} echo "merge main $(echo $c | cut -c1-9)" > git-rebase-todo`],
+      'a short id as the old end': [`${LOOSE} ${REBASE} echo $c | cut -c1-9 > orig-head; echo noop > git-rebase-todo`],
+      'a short id to merge': [`${LOOSE} echo $c | cut -c1-9 > .git/MERGE_HEAD`],
+      'an id in capitals to merge': [`${LOOSE} echo $C > .git/MERGE_HEAD`],
+      'a rebase that replaces an object': [
+        `${LOOSE} ${REBASE} printf 'refs/replace/%s\\n%040d\\n%s\\n' $(git rev-parse HEAD:Makefile) 0 $b > update-refs; echo noop > git-rebase-todo`,
+      ],
+      'a rebase that ends in another reference': [
+        `${LOOSE} ${REBASE} echo refs/replace/$(git rev-parse HEAD:Makefile) > head-name; echo noop > git-rebase-todo`,
+      ],
+      'a rebase before its objects': [`${NAMED} ${REBASE} echo "pick $c x" > git-rebase-todo`, LOOSE],
+      'a short id before its object': [
+        `${NAMED} ${REBASE} echo "pick $(echo $c | cut -c1-9) x" > git-rebase-todo`,
+        LOOSE,
+      ],
+      'a reflog before its objects': [
+        `${NAMED} echo "$(git rev-parse HEAD) $c u <e> 1 +0000	x" >> .git/logs/HEAD`,
+        `${LOOSE} git update-ref refs/heads/main $c`,
+      ],
+      'a reflog in capitals': [
+        `${LOOSE} echo "$(git rev-parse HEAD) $C u <e> 1 +0000	x" >> .git/logs/HEAD`,
+        `${LOOSE} git update-ref refs/heads/main $c`,
+      ],
+    }
+    const missed: string[] = []
+    for (const [name, commands] of Object.entries(ways)) {
+      const { run, git, has } = await openRepository(context)
+      const before = git('rev-parse', 'HEAD')
+      for (const command of commands) {
+        const { stderr, exitCode } = await run(command)
+        assert.equal(exitCode, 0, `${name}: ${stderr}`)
+      }
+      const isLed = commands.length === 1 && ['rebase-merge', 'MERGE_HEAD'].some((each) => has(`.git/${each}`))
+      for (const args of [
+        ['rebase', '--continue'],
+        ['commit', '-qm', 'x'],
+        ['checkout', '.'],
+        ['rebase', '--abort'],
+        ['reset', '-q', '--hard'],
+      ])
+        try {
+          git('-c', 'core.editor=true', ...args)
+        } catch {
+          // There is nothing to go on with.
+        }
+      if (
+        isLed ||
+        has('.envrc') ||
+        git('rev-parse', 'HEAD') !== before ||
+        git('for-each-ref', '--format=%(refname)') !== 'refs/heads/main\n'
+      )
+        missed.push(name)
+    }
+    assert.deepEqual(missed, [])
   },
 )

@@ -53,7 +53,15 @@ const KINDS: Readonly<Record<string, Change['kind']>> = { [LINK]: 'link', [SUBMO
 const MAX_STATE_BYTES = 16 * 1024 * 1024
 const TODO = /^(?:rebase-merge\/git-rebase-todo|sequencer\/todo)$/
 const OF_TODO = /^(rebase-merge|sequencer)(?:\/|$)/
-const ID = /\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b/g
+/** Git takes capitals too. */
+const ID = /\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b/gi
+const ONLY_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i
+/** Files whose lines begin with an id. Git would take another name of a commit there too, which we could not check. */
+const OF_IDS =
+  /^(?:(?:MERGE|CHERRY_PICK|REVERT|REBASE|ORIG|FETCH)_HEAD|sequencer\/(?:head|abort-safety)|rebase-merge\/(?:onto|orig-head))$/
+/** The end of a rebase writes these references. */
+const OF_REFERENCES = /^rebase-merge\/(?:git-rebase-todo|head-name|update-refs)$/
+const OTHER_REFERENCE = /^(?:\s*(?:u|update-ref)\s+)?refs\/(?!(?:heads|tags|remotes|notes|rewritten)\/)/m
 
 /** Files of state in a git directory. */
 interface StateFiles {
@@ -62,22 +70,26 @@ interface StateFiles {
   readonly withPrograms: readonly { readonly change: Change; readonly unit: string }[]
   /** All that may be the id of a commit, in whole or shortened. */
   readonly ids: readonly string[]
+  /** Those that git would look for as soon as they are there. */
+  readonly needed: readonly string[]
 }
 
-/** Throws GitRefused for one that is too large. */
+/** Throws GitRefused for one that is too large, or that leads where nothing can be checked. */
 export async function readStateFiles(
-  { source, directory }: { readonly source: Tree; readonly directory: string },
+  left: { readonly host: Tree; readonly source: Tree; readonly directory: string },
   changes: readonly Change[],
 ): Promise<StateFiles> {
-  const ids = new Set<string>()
+  const [ids, needed] = [new Set<string>(), new Set<string>()]
+  const { directory } = left
   let runs = false
   for (const { path, kind, type } of changes) {
     if (kind !== 'file' || type === 'removed') continue
     const rest = restIn(directory, path)
-    if ((source.entry(path)?.size ?? 0) > MAX_STATE_BYTES) throw new GitRefused(`${rest} is larger than 16 MiB`)
-    const text = Buffer.from((await source.read(path, { maxBytes: MAX_STATE_BYTES })).bytes).toString('latin1')
+    const text = await textIn(left.source, path)
     const steps = TODO.test(rest) ? text : ''
-    for (const id of [...(text.match(ID) ?? []), ...shortIds(steps)]) ids.add(id)
+    for (const id of [...(text.match(ID) ?? []), ...shortIds(steps)]) ids.add(id.toLowerCase())
+    const old = await oldIds(left, path)
+    for (const id of neededIn(rest, text)) if (!old.has(id)) needed.add(id.toLowerCase())
     runs ||= !isPlainTodo(steps)
   }
   const isOfTodo = ({ path }: Change): boolean => runs && OF_TODO.test(restIn(directory, path))
@@ -86,13 +98,54 @@ export async function readStateFiles(
     plain: changes.filter((change) => !isOfTodo(change)),
     withPrograms: changes.filter(isOfTodo).map((change) => ({ change, unit: unitOf(change.path) })),
     ids: [...ids],
+    needed: [...needed],
   }
+}
+
+/** Git may have removed commits of which an old reflog speaks. */
+async function oldIds(
+  { host, directory }: { readonly host: Tree; readonly directory: string },
+  path: string,
+): Promise<ReadonlySet<string>> {
+  const rest = restIn(directory, path)
+  if (!rest.startsWith('logs/') || host.entry(path)?.kind !== 'file') return new Set()
+  return new Set(neededIn(rest, await textIn(host, path)))
+}
+
+async function textIn(tree: Tree, path: string): Promise<string> {
+  if ((tree.entry(path)?.size ?? 0) > MAX_STATE_BYTES) throw new GitRefused(`${path} is larger than 16 MiB`)
+  return Buffer.from((await tree.read(path, { maxBytes: MAX_STATE_BYTES })).bytes).toString('latin1')
+}
+
+/** Ids that name a commit by their place in a file of state. */
+function neededIn(rest: string, text: string): string[] {
+  if (OF_REFERENCES.test(rest) && OTHER_REFERENCE.test(text))
+    throw new GitRefused(`${rest} leads to references that git acts upon`)
+  const lines = text.split('\n').filter((line) => line !== '')
+  if (rest.startsWith('logs/')) return lines.flatMap((line) => line.split('\t')[0]?.match(ID) ?? [])
+  if (TODO.test(rest)) return lines.flatMap(namesOf).filter((name) => LIKE_ID.test(name)).flatMap((name) => name.match(SHORT) ?? []) // oxfmt-ignore
+  if (!OF_IDS.test(rest)) return rest === 'rebase-merge/update-refs' ? (text.match(ID) ?? []) : []
+  return lines.map((line) => {
+    const [first = ''] = line.split(/\s/)
+    if (!ONLY_ID.test(first)) throw new GitRefused(`${rest} does not name its commits in full`)
+    return first
+  })
+}
+
+const SHORT = /[0-9a-f]{4,64}/gi
+/** An id, also as git describes one, or with steps from it. A label may have one in it. */
+const LIKE_ID = /^(?:.*-g)?[0-9a-f]{4,64}(?:[~^:@].*)?$/i
+
+/** Words of a step that may name a commit. */
+function namesOf(line: string): string[] {
+  const [step = '', ...words] = line.trim().split(/\s+/)
+  if (/^(?:#.*|l|label|u|update-ref|noop|b|break)$/.test(step)) return []
+  const end = words.indexOf('#')
+  if (step === 'm' || step === 'merge') return words.slice(0, end < 0 ? words.length : end)
+  return words.slice(0, words.findIndex((word) => !word.startsWith('-')) + 1)
 }
 
 /** Short ids that steps may refer to. */
 function shortIds(steps: string): string[] {
-  return steps.split('\n').flatMap((line) => {
-    const [, first = '', ...more] = line.trim().split(/\s+/, 4)
-    return (first.startsWith('-') ? more.join(' ') : first).match(/[0-9a-f]{4,64}/g) ?? []
-  })
+  return steps.split('\n').flatMap(namesOf).flatMap((name) => name.match(SHORT) ?? []) // oxfmt-ignore
 }

@@ -102,7 +102,8 @@ class Unit {
     this.#holdForeign(all)
     const references = all.filter(({ key }) => key === 'HEAD' || PLAIN_REFERENCE.test(key))
     const known = (brought: readonly Brought[]): Promise<Set<Brought>> => knownBy(this.#repository, before, brought)
-    const refused = await this.#faultOf(references, { ids: state.ids, known })
+    const refused =
+      (await this.#missingOf(state.needed)) ?? (await this.#faultOf(references, { ids: state.ids, known }))
     const ofIndex = all.filter(isOfIndex)
     const index: IndexMoves =
       refused === undefined ? await this.#indexMoves(ofIndex, { known, head: headOf(after) }) : { moves: ofIndex }
@@ -194,6 +195,14 @@ class Unit {
       if (error instanceof GitRefused) return error.message
       throw error
     }
+  }
+
+  /** Ids that name nothing yet would lead, unchecked, to what a later command brings. */
+  async #missingOf(ids: readonly string[]): Promise<string | undefined> {
+    const named = ids.filter((id) => !/^0+$/.test(id))
+    const found = await resolve(this.#repository, named.map((id) => `${id}^{commit}`)) // oxfmt-ignore
+    const first = named[found.indexOf(undefined)]
+    return first === undefined ? undefined : `its files of state name ${first}, which is not there`
   }
 
   #rules(known: GitTaken['known'], tips: readonly string[]): BroughtRules {
