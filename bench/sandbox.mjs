@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { median, printTable, show, spread } from './measure.mjs'
 
 const ROUNDS = 30
@@ -106,11 +107,14 @@ async function measureLarge() {
   const changes = []
   for (let round = 0; round < 5; round++) {
     const only = await run('for f in d1/*/*; do printf x > /tmp/x; done', large)
+    const delays = monitorEventLoopDelay({ resolution: 1 })
+    delays.enable()
     const taken = (await run(`for f in d1/*/*; do printf ${round} > $f; done`, large)) - only
+    delays.disable()
     await ended('sync', [])
     const copied = await timedEnd('sh', ['-c', `cp -r ${join(large, 'd1')} ${part} && sync`])
     rmSync(part, { recursive: true })
-    changes.push({ taken, copied })
+    changes.push({ taken, copied, stall: delays.max / 1e6 })
   }
   const of = (list, key, base) => spread(list.map((row) => row[key] / row[base]))
   printTable(
@@ -124,6 +128,7 @@ async function measureLarge() {
         show(median(changes.map((row) => row.taken))),
         of(changes, 'taken', 'copied'),
       ],
+      ['longest stall of the event loop meanwhile', show(median(changes.map((row) => row.stall))), ''],
     ],
   )
 }

@@ -1,6 +1,6 @@
 /** durable: our own files of change sets: written whole, and on the disk when a call returns. */
-import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, writeSync } from 'node:fs'
-import { syncFile } from '../files/index.ts'
+import { closeSync, openSync, readdirSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { forEachPaced, type Pace, syncFile } from '../files/index.ts'
 import { errorCode } from '../../kernel/index.ts'
 
 /** Collects the bytes of a set in one file, which is one write to the disk for thousands of small files. */
@@ -52,13 +52,22 @@ export function readText(path: string): string | undefined {
   }
 }
 
-/** The old text or the new one, whatever happens. */
-export function writeWhole(path: string, text: string): void {
+/** Writes a value a line: the old lines or the new ones, whatever happens. */
+export async function writeWhole(path: string, values: readonly unknown[], pace: Pace): Promise<void> {
   const fd = openSync(`${path}.part`, 'w', 0o600)
   try {
-    const bytes = Buffer.from(text)
-    for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done)
-    fsyncSync(fd)
+    let lines = ''
+    const flush = (): void => {
+      const bytes = Buffer.from(lines)
+      for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done)
+      lines = ''
+    }
+    await forEachPaced(values, pace, (value) => {
+      lines += `${JSON.stringify(value)}\n`
+      if (lines.length > FLUSHED) flush()
+    })
+    flush()
+    await syncFile(fd)
   } finally {
     closeSync(fd)
   }
@@ -75,10 +84,13 @@ export function writeMark(path: string, text: string): void {
   }
 }
 
-export function syncDirectory(path: string): void {
+/** Characters that are written at once. */
+const FLUSHED = 65_536
+
+export async function syncDirectory(path: string): Promise<void> {
   const fd = openSync(path, 'r')
   try {
-    fsyncSync(fd)
+    await syncFile(fd)
   } finally {
     closeSync(fd)
   }

@@ -1,6 +1,6 @@
 /** git-rules: which paths of commits and of an index would be held as files, and what files of state refer to. */
 import { posix } from 'node:path'
-import { below, type Tree } from '../files/index.ts'
+import { below, forEachPaced, type Pace, type Tree } from '../files/index.ts'
 import { type Change, directoriesAbove, type Judgement } from './gate.ts'
 import { type Brought, LINK, linkTexts, pathsOf, SUBMODULE } from './git-checks.ts'
 import { isPlainTodo, restIn } from './git-paths.ts'
@@ -13,6 +13,7 @@ export interface BroughtRules {
   readonly directory: string
   /** Judges a path as a file of the worktree, besides which others come too. */
   readonly judgeWith: (others: ReadonlySet<string>) => (change: Change) => Judgement
+  readonly pace: Pace
   /** Those that git of the host has as they are. */
   readonly known: (brought: readonly Brought[]) => Promise<ReadonlySet<Brought>>
   /** Commits that somebody may check out. */
@@ -36,13 +37,14 @@ export async function heldOf(rules: BroughtRules, brought: readonly Brought[]): 
     for (const path of await pathsOf(repository, tips)) if (OF_REPOSITORY.test(path)) add(path)
   const judge = judgeWith(others)
   const links = await linkTexts(repository, brought)
-  const candidates = brought.filter(({ path, id, mode }) => {
+  const candidates: Brought[] = []
+  await forEachPaced(brought, rules.pace, (each) => {
+    const { path, id, mode } = each
     const at = posix.join(top, path)
     const leavesWorkspace = mode === LINK && !staysInside(at, links.get(id ?? '') ?? '')
-    return (
-      judge({ path: at, type: id === undefined ? 'removed' : 'added', kind: KINDS[mode] ?? 'file', leavesWorkspace })
-        .verdict !== 'applied'
-    )
+    const type = id === undefined ? 'removed' : 'added'
+    const { verdict } = judge({ path: at, type, kind: KINDS[mode] ?? 'file', leavesWorkspace })
+    if (verdict !== 'applied') candidates.push(each)
   })
   const isKnown = await known(candidates)
   return new Set(candidates.filter((each) => !isKnown.has(each)))

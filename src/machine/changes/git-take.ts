@@ -1,5 +1,5 @@
 /** git-take: what a command left in one git directory, taken over by git of the host: as one unit, or held as one. */
-import { below } from '../files/index.ts'
+import { below, forEachPaced, type Pace } from '../files/index.ts'
 import type { Change, Judgement } from './gate.ts'
 import { type Brought, broughtBy, checkWhole, knownIn, resolve, SUBMODULE } from './git-checks.ts'
 import { takeObject } from './git-objects.ts'
@@ -17,6 +17,7 @@ export interface GitTaking extends GitChanges {
   /** Judges paths that a commit or an index would bring, besides which others come too. */
   readonly judgeWith: (others: ReadonlySet<string>) => (change: Change) => Judgement
   readonly isStale: (path: string) => boolean
+  readonly pace: Pace
 }
 
 /** A change of one file. */
@@ -92,7 +93,7 @@ class Unit {
   }
 
   async take(): Promise<GitTaken> {
-    for (const change of this.#of('objects')) await this.#takeObject(change)
+    await forEachPaced(this.#of('objects'), this.#taking.pace, (change) => this.#takeObject(change))
     const left = await fillScratch(this.#scratch, this.#repository, this.#taking)
     for (const change of this.#of('config')) await this.#takeSettings(change, left)
     const [before, after] = await this.#states(left)
@@ -206,8 +207,8 @@ class Unit {
   }
 
   #rules(known: GitTaken['known'], tips: readonly string[]): BroughtRules {
-    const { directory, judgeWith } = this.#taking
-    return { repository: this.#repository, directory, judgeWith, known, tips }
+    const { directory, judgeWith, pace } = this.#taking
+    return { repository: this.#repository, directory, judgeWith, pace, known, tips }
   }
 
   /** Entries of the index that come: those of held paths stay as the host has them. */

@@ -1,5 +1,5 @@
 /** judge: the verdict on each change of a command, with what git of the host knows. */
-import { below, bytesOf, type Tree } from '../files/index.ts'
+import { below, bytesOf, forEachPaced, type Pace, type Tree } from '../files/index.ts'
 import { type Change, createGate, type Judgement, type Surroundings } from './gate.ts'
 import type { Brought } from './git-checks.ts'
 import { isRepository } from './git-paths.ts'
@@ -27,12 +27,14 @@ export interface Judging {
   readonly around: Surroundings
   readonly isStale: (path: string) => boolean
   readonly workspace: string
+  readonly pace: Pace
 }
 
 export async function judgeAll(judging: Judging): Promise<AllJudged> {
-  const { changes, around } = judging
+  const { changes, around, pace } = judging
   const judge = createGate(around)
-  const first = changes.map((change) => ({ change, judgement: judge(change) }))
+  const first: { readonly change: Change; readonly judgement: Judgement }[] = []
+  await forEachPaced(changes, pace, (change) => void first.push({ change, judgement: judge(change) }))
   const units = new Map<string, Change[]>()
   for (const { change, judgement } of first) {
     if (judgement.verdict !== 'git') continue

@@ -1,6 +1,7 @@
 /** records: change sets on the disk of this machine, beside the state of the sandbox: what each did, and the bytes before and after. */
 import { closeSync, mkdirSync, openSync, readSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
+import { createPace, forEachPaced } from '../files/index.ts'
 import { namesIn, PackWriter, readText, syncDirectory, writeMark, writeWhole } from './durable.ts'
 import type { Change, Verdict } from './gate.ts'
 
@@ -115,7 +116,7 @@ export class Records {
   }
 
   /** Writes the entries, when given, and then the row, each whole or not at all, and so that it survives a loss of power. */
-  write(set: ChangeSet, entries: readonly SetEntry[] | undefined = undefined): void {
+  async write(set: ChangeSet, entries: readonly SetEntry[] | undefined = undefined): Promise<void> {
     const directory = join(this.#directory, set.id)
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     mkdirSync(join(this.#directory, OPEN), { recursive: true, mode: 0o700 })
@@ -124,11 +125,10 @@ export class Records {
     const mark = join(this.#directory, OPEN, set.id)
     // Before the row when it opens, after it when it closes: a row that must be looked at is never without its mark.
     writeMark(mark, UNDER_WAY)
-    if (entries)
-      writeWhole(join(directory, 'entries.jsonl'), entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))
-    writeWhole(join(directory, 'set.json'), JSON.stringify({ ...set, counts }))
-    syncDirectory(directory)
-    syncDirectory(this.#directory)
+    if (entries) await writeWhole(join(directory, 'entries.jsonl'), entries, createPace())
+    await writeWhole(join(directory, 'set.json'), [{ ...set, counts }], createPace())
+    await syncDirectory(directory)
+    await syncDirectory(this.#directory)
     if (isOpen) writeMark(mark, '')
     else rmSync(mark, { force: true })
   }
@@ -217,14 +217,15 @@ export interface HeldPath {
 }
 
 /** Paths that are held, the newest of each. */
-export function heldPaths(records: Records): ReadonlyMap<string, HeldPath> {
+export async function heldPaths(records: Records): Promise<ReadonlyMap<string, HeldPath>> {
   const held = new Map<string, HeldPath>()
-  for (const { id } of records.open())
+  await forEachPaced(records.open(), createPace(), ({ id }) => {
     for (const { path, verdict, after, git } of records.entries(id)) {
       held.delete(path)
       // A later command sees the repository of the workspace.
       if (verdict === 'held' && git === undefined) held.set(path, { set: id, side: after })
     }
+  })
   return held
 }
 

@@ -69,11 +69,11 @@ export async function takeChanges(taking: Taking): Promise<Taken | undefined> {
     records.remove(set.id)
     return undefined
   }
-  records.write(set, entries)
+  await records.write(set, entries)
   // From here on it is brought to its end: half of it would be neither the old state nor the new one.
   const done = await applyAll({ ...taking, pace: createPace() }, entries, { judged, forgotten })
   const applied: ChangeSet = { ...set, state: 'applied' }
-  records.write(applied, done)
+  await records.write(applied, done)
   return { set: applied, entries: done, forgotten }
 }
 
@@ -102,7 +102,7 @@ export const NO_SET = 'the command got a variable of a skill, so it makes no cha
 /** Entries with both sides, whose bytes are in the pack and on the disk when this returns. */
 async function writeDown(taking: Taking, { files, git }: AllJudged, pack?: PackWriter): Promise<SetEntry[]> {
   const { host, limits, pace } = taking
-  const isTooMuch = pack !== undefined && sizeBefore(host, files) > limits.maxBytes
+  const isTooMuch = pack !== undefined && (await sizeBefore(taking, files)) > limits.maxBytes
   const entries: SetEntry[] = []
   const beside = new Set<string>()
   try {
@@ -181,11 +181,12 @@ async function sidesOf(
   return { path, type, ...judgement, ...(before && { before }), ...(after && { after }) }
 }
 
-function sizeBefore(host: Tree, judged: readonly Judged[]): number {
-  const sizes = judged.map(({ change, judgement }) =>
-    judgement.verdict === 'beside' || judgement.verdict === 'never' ? 0 : (host.entry(change.path)?.size ?? 0),
-  )
-  return sizes.reduce((sum, size) => sum + size, 0)
+async function sizeBefore({ host, pace }: Taking, judged: readonly Judged[]): Promise<number> {
+  let bytes = 0
+  await forEachPaced(judged, pace, ({ change, judgement: { verdict } }) => {
+    if (verdict !== 'beside' && verdict !== 'never') bytes += host.entry(change.path)?.size ?? 0
+  })
+  return bytes
 }
 
 /** Where a file becomes a directory or the reverse, what was there goes first; other removals come last, the deepest first. */

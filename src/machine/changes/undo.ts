@@ -1,6 +1,6 @@
 /** undo: puts back what a change set replaced, and takes or drops what it held. Each step may be repeated after a kill. */
 import { errorCode, errorMessage } from '../../kernel/index.ts'
-import type { Tree } from '../files/index.ts'
+import { createPace, forEachPaced, type Tree } from '../files/index.ts'
 import { repositoryAt } from './git-run.ts'
 import { makeMoves, movesOf } from './git-state.ts'
 import { type ChangeSet, HELD, type Records, type SetEntry, type Side } from './records.ts'
@@ -38,7 +38,8 @@ export async function undo(at: InWorkspace, choice: Choice): Promise<Outcome[]> 
     into: ({ before }) => before,
   })
   const { records, set } = at
-  if (!records.entries(set.id).some(({ verdict }) => verdict === 'applied')) records.write({ ...set, state: 'undone' })
+  if (!records.entries(set.id).some(({ verdict }) => verdict === 'applied'))
+    await records.write({ ...set, state: 'undone' })
   return outcomes
 }
 
@@ -48,25 +49,26 @@ export function keep(at: InWorkspace, choice: Choice): Promise<Outcome[]> {
 }
 
 /** Gives held changes up. Returns their paths. */
-export function drop({ records, set }: InWorkspace, { paths }: Pick<Choice, 'paths'>): string[] {
+export async function drop({ records, set }: InWorkspace, { paths }: Pick<Choice, 'paths'>): Promise<string[]> {
   const dropped: string[] = []
   const entries = records.entries(set.id).map((entry): SetEntry => {
     if (!HELD.includes(entry.verdict) || !isChosen(entry, paths)) return entry
     dropped.push(entry.path)
     return { ...entry, verdict: 'dropped' }
   })
-  records.write(set, entries)
+  await records.write(set, entries)
   return dropped
 }
 
 /** Ends what a killed process began: a set that was being taken is undone, so that each file is what it was. */
 export async function recover(records: Records, host: Tree): Promise<ChangeSet[]> {
   const open = records.open()
-  for (const set of open.filter(({ id, state }) => state !== 'taking' && records.isUnderWay(id))) records.write(set)
+  for (const set of open.filter(({ id, state }) => state !== 'taking' && records.isUnderWay(id)))
+    await records.write(set)
   const taking = open.filter(({ state }) => state === 'taking')
   for (const set of taking) {
     await undo({ records, host, set }, { paths: [], force: false })
-    records.write({ ...set, state: 'undone' })
+    await records.write({ ...set, state: 'undone' })
   }
   return taking
 }
@@ -84,23 +86,25 @@ async function move(at: InWorkspace, { paths, force }: Choice, direction: Direct
   const chosen = entries.filter((entry) => direction.of.includes(entry.verdict) && isChosen(entry, paths))
   const outcomes = new Map<SetEntry, Outcome>()
   // All is compared before git moves its values, as it writes about that into files of the set.
-  for (const entry of chosen)
+  const pace = createPace()
+  await forEachPaced(chosen, pace, async (entry) => {
     if (entry.git !== 'moves') outcomes.set(entry, await look(at, entry, { force, direction }))
+  })
   const unmoved = new Map<string, Outcome['result']>()
   for (const entry of chosen.filter(({ git }) => git === 'moves')) {
     const outcome = await moveByGit(at, entry, { force, direction })
     outcomes.set(entry, outcome)
     if (outcome.result !== 'done') unmoved.set(entry.unit, outcome.result)
   }
-  for (const entry of inOrder(chosen, direction.into)) {
+  await forEachPaced(inOrder(chosen, direction.into), pace, async (entry) => {
     const { path, git } = entry
     const stays = git === 'state' ? unmoved.get(entry.unit) : undefined
     if (stays !== undefined) outcomes.set(entry, { path, result: stays })
     else if (outcomes.get(entry)?.result === 'ready') outcomes.set(entry, await put(at, entry, direction))
-  }
+  })
   const isDone = (entry: SetEntry): boolean => outcomes.get(entry)?.result === 'done'
   const moved = entries.map((entry): SetEntry => (isDone(entry) ? { ...entry, verdict: direction.to } : entry))
-  if (outcomes.size > 0) records.write(set, moved)
+  if (outcomes.size > 0) await records.write(set, moved)
   return chosen.flatMap((entry) => outcomes.get(entry) ?? [])
 }
 

@@ -28,14 +28,14 @@ export async function recordWrite(
   const { records, workspace, limits } = at
   const set = newSet(workspace, limits, maker)
   const entry = await writeDown(at, set.id, content)
-  records.write(set, [...missingAbove(at.host, content.path), entry])
+  await records.write(set, [...missingAbove(at.host, content.path), entry])
   try {
     await write(entry.before ? undefined : entry.after?.mode)
   } catch (error) {
     records.remove(set.id)
     throw error
   }
-  records.write({ ...set, state: 'applied' })
+  await records.write({ ...set, state: 'applied' })
 }
 
 /** The change, with both sides on the disk when this returns. */

@@ -29,7 +29,7 @@ async function written(directory: string, sizes: Readonly<Record<string, number>
     const expiresAt = new Date(NOW + (index - 1) * DAY_MS + 1).toISOString()
     const set: ChangeSet = { id, workspace: directory, createdAt, expiresAt, state: 'applied', tool: 't' }
     const verdict = id.startsWith('h') ? 'held' : 'applied'
-    records.write(set, [{ path: 'a', unit: 'a', type: 'removed', verdict }])
+    await records.write(set, [{ path: 'a', unit: 'a', type: 'removed', verdict }])
   }
   return records
 }
@@ -94,7 +94,7 @@ test('a link whose target is not UTF-8 is undone and kept byte by byte', async (
     [keep, { path: 'l', unit: 'l', type: 'added', verdict: 'held', after: side }],
   ] as const) {
     host.remove('l', 'link')
-    records.write(set, [change])
+    await records.write(set, [change])
     const [outcome] = await move({ records, host, set }, { paths: [], force: false })
     assert.equal(outcome?.result, 'done')
     assert.deepEqual(readlinkSync(join(directory, 'l'), 'buffer'), target)

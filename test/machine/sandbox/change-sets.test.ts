@@ -109,7 +109,7 @@ test(
     await keep({ records, host, set }, { paths: ['.envrc'], force: false })
     assert.equal(read('.envrc'), 'export A=1\n')
     assert.equal(existsSync(join(workspace, '.vscode')), false)
-    drop({ records, host, set }, { paths: ['.vscode'] })
+    await drop({ records, host, set }, { paths: ['.vscode'] })
     const last = await run('cat .envrc; ls -A .vscode 2>&1')
     assert.match(last.stdout, /^export A=1\n.*No such file/)
     assert.equal(last.changes, undefined)
@@ -167,7 +167,7 @@ test('a set that a killed process left half taken is undone by the next command'
   const [set] = records.list()
   assert.ok(set)
   // As it was after the first of three files.
-  records.write({ ...set, state: 'taking' })
+  await records.write({ ...set, state: 'taking' })
   writeFileSync(join(workspace, 'b'), 'old\n')
   rmSync(join(workspace, 'c'))
   const { stdout, notes } = await run('cat a b; ls')
@@ -216,3 +216,38 @@ test('a set is kept for as many days as the settings say', { skip }, async (cont
   const [set] = recordsOf(STATE_DIR, workspace).list()
   assert.equal(Date.parse(set?.expiresAt ?? '') - Date.parse(set?.createdAt ?? ''), 2 * 86_400_000)
 })
+
+test('1,000 changed files are taken without a stretch of 20 ms of work', { skip }, async (context) => {
+  const { run, records, host, workspace } = await openSets(context)
+  for (let file = 0; file < 1_000; file++) writeFileSync(join(workspace, `f${file}`), 'old')
+  const longest: number[] = []
+  // What is compiled for the first time takes longer; time of other programs is not counted.
+  while (longest.length < 4 && !longest.some((ms) => ms < 20)) {
+    const stretches = longestStretch()
+    const { changes } = await run(`for f in f*; do printf ${longest.length} > $f; done`)
+    longest.push(stretches.stop())
+    assert.equal(changes?.applied.length, 1_000)
+  }
+  assert.ok(Math.min(...longest) < 20, longest.join(', '))
+  const [set] = records.list()
+  assert.ok(set)
+  const stretches = longestStretch()
+  assert.equal((await undo({ records, host, set }, ALL)).length, 1_000)
+  assert.ok(stretches.stop() < 40)
+})
+
+/** Most time of the processor, in ms, between two turns of the event loop. */
+function longestStretch(): { stop(): number } {
+  let [longest, from] = [0, process.threadCpuUsage()]
+  const timer = setInterval(() => {
+    const { user, system } = process.threadCpuUsage(from)
+    longest = Math.max(longest, (user + system) / 1_000)
+    from = process.threadCpuUsage()
+  }, 1)
+  return {
+    stop() {
+      clearInterval(timer)
+      return longest
+    },
+  }
+}

@@ -92,7 +92,7 @@ test('a held removal is hidden from later commands, until it is dropped', { skip
   const records = recordsOf(STATE_DIR, workspace)
   const host = new Tree(workspace)
   context.after(() => host.close())
-  for (const set of records.list()) drop({ records, host, set }, { paths: [] })
+  for (const set of records.list()) await drop({ records, host, set }, { paths: [] })
   assert.equal((await run('ls -A . .vscode')).stdout, '.:\n.envrc\n.vscode\n\n.vscode:\na\nb\n')
 })
 

@@ -140,11 +140,11 @@ export async function undoChanges(invocation: Invocation): Promise<Answer> {
 /** `nexus changes drop <id> [path…]`: gives up what is held. */
 export async function dropChanges(invocation: Invocation): Promise<Answer> {
   const paths = invocation.positionals.slice(1)
-  const { id, dropped } = await inSets(invocation, (at) => {
+  const { id, dropped } = await inSets(invocation, async (at) => {
     const set = findSet(at.records, invocation)
-    const found = drop({ ...at, set }, { paths })
+    const found = await drop({ ...at, set }, { paths })
     if (found.length === 0) throw nothingFor(set, paths, 'holds')
-    return Promise.resolve({ id: set.id, dropped: found })
+    return { id: set.id, dropped: found }
   })
   return {
     data: { id, dropped },

@@ -85,7 +85,7 @@ export class Layers {
       async (open) => {
         await begin()
         const kept = await Kept.open(open.layer, open.host, place.identity)
-        await kept.update(place.records, heldPaths(place.records))
+        await kept.update(place.records, await heldPaths(place.records))
         const name = kept.newUpper()
         open.layer.makeDirectory(`${name}/upper`, { mode: (statSync(workspace).mode & 0o777) | 0o700 })
         return { name, sinceNs: open.layer.changeOf(`${name}/upper`)?.atNs ?? 0n }

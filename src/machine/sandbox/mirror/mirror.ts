@@ -97,7 +97,7 @@ export class Mirror {
       const leading = [...entries].filter(([path, { kind }]) => mayLead(path, kind)).map(([path]) => path)
       this.#leading = leadingAmong(leading, rulesOf(places), (path) => entries.has(path))
       this.#closed = closed
-      const held = heldPaths(this.#options.records)
+      const held = await heldPaths(this.#options.records)
       await this.#unlay(mirror, held)
       await this.#dropStale({ mirror, pace }, entries)
       // Packages that the workspace has by itself by now.
@@ -154,7 +154,7 @@ export class Mirror {
   }
 
   /** Takes out of the copy what is no longer held: the workspace's own comes instead. */
-  async #unlay(mirror: Tree, held: ReturnType<typeof heldPaths>): Promise<void> {
+  async #unlay(mirror: Tree, held: Awaited<ReturnType<typeof heldPaths>>): Promise<void> {
     for (const path of [...this.#laid.keys()].filter((each) => !held.has(each))) {
       await removeWhole(mirror, path)
       this.#pairs.delete(path)
@@ -163,7 +163,7 @@ export class Mirror {
   }
 
   /** Brings what is held into the copy, so that later commands see it. */
-  async #lay(mirror: Tree, held: ReturnType<typeof heldPaths>): Promise<void> {
+  async #lay(mirror: Tree, held: Awaited<ReturnType<typeof heldPaths>>): Promise<void> {
     const { records, owner } = this.#options
     for (const [path, { set, side }] of held) {
       if (this.#laid.has(path)) continue
