@@ -64,6 +64,8 @@ test('a day of work with git comes back without keep, and each set is undone', {
     'echo x >> a; git stash -q; echo y >> b; git stash -q; git stash pop -q; git checkout -q b; git stash pop -q; git checkout -q a',
     'echo w > e; git add e; git mv c c2; git gc -q; git pack-refs --all',
     'git checkout -q --detach HEAD~1 -f; git checkout -q main',
+    'echo p > p; git add p; git commit -qm p; git checkout -q --detach HEAD~1',
+    'git checkout -q main',
   ]
   for (const step of steps) {
     const { notes, stderr, exitCode } = await run(`${AS} ${step}`)

@@ -83,20 +83,20 @@ export async function makeMoves(repository: Repository, moves: readonly Move[], 
     .filter(({ key, to }) => now.get(key) !== to)
     .map((move) => ({ ...move, wasAsExpected: now.get(move.key) === move.from, from: now.get(move.key) }))
   if (!force && ahead.some(({ wasAsExpected }) => !wasAsExpected)) return false
-  const references = ahead.filter(({ key, to }) => key.startsWith('refs/') || (key === 'HEAD' && isId(to)))
+  const references = ahead.filter(({ key }) => key.startsWith('refs/'))
   const inverse = references.map(({ key, from, to }) => moveOf(key, to, from))
   await moveReferences(repository, references)
   try {
+    // Git refuses both in one transaction when HEAD is a name of one of them.
+    await moveReferences(repository, ahead.filter(({ key, to }) => key === 'HEAD' && isId(to))) // oxfmt-ignore
     const head = ahead.find(({ key, to }) => key === 'HEAD' && to !== undefined && !isId(to))
     if (head?.to !== undefined) await git(repository, ['symbolic-ref', 'HEAD', head.to.slice('ref: '.length)])
     await moveIndex(repository, ahead.filter(isOfIndex))
   } catch (error) {
     const head = ahead.find(({ key }) => key === 'HEAD')?.from
-    await moveReferences(
-      repository,
-      inverse.filter(({ key }) => key !== 'HEAD'),
-    )
-    if (head !== undefined && !isId(head)) await git(repository, ['symbolic-ref', 'HEAD', head.slice('ref: '.length)])
+    await moveReferences(repository, inverse)
+    if (head !== undefined && isId(head)) await moveReferences(repository, [{ key: 'HEAD', to: head }])
+    else if (head !== undefined) await git(repository, ['symbolic-ref', 'HEAD', head.slice('ref: '.length)])
     throw error
   }
   return true
