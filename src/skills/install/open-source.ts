@@ -20,11 +20,11 @@ export interface SourceAccess extends Omit<GitAccess, 'workDirectory'> {
 export async function openSource(locator: Locator, access: SourceAccess): Promise<OpenedSource> {
   if (locator.type === 'git') return openGit(locator, gitAccess(access))
   if (locator.type === 'directory') return openDirectory(locator.path, access)
-  return (await import('./archive/open-archive.ts')).openArchive(locator, access.signal)
+  return (await import('./archive/open-archive.ts')).openArchive(locator, access)
 }
 
-export function gitAccess({ scope, home, sshAgent, signal }: SourceAccess): GitAccess {
-  return { home, sshAgent, signal, workDirectory: privateDirectory(scope.nexusHome, 'git') }
+export function gitAccess({ scope, home, sshAgent, signal, onBytes }: SourceAccess): GitAccess {
+  return { home, sshAgent, signal, onBytes, workDirectory: privateDirectory(scope.nexusHome, 'git') }
 }
 
 /** Entries that are looked at in a folder that a person names. */

@@ -11,6 +11,8 @@ export interface GitAccess {
   /** A directory that only this user can write to; repositories are kept there while they are read. */
   readonly workDirectory: string
   readonly signal?: AbortSignal | undefined
+  /** Hears now and then how much came. */
+  readonly onBytes?: ((bytes: number) => void) | undefined
 }
 
 /** One name of a repository and the commit that it names. */
@@ -193,6 +195,7 @@ export class Repository {
     } finally {
       tree.close()
     }
+    this.#access.onBytes?.(bytes)
     if (bytes > MAX_FETCHED_BYTES)
       stop.abort(installError('LIMIT_EXCEEDED', MESSAGES.repositoryTooLarge(this.url, MAX_FETCHED_BYTES)))
   }

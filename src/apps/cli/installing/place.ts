@@ -9,11 +9,13 @@ import {
   judge,
   type Judged,
   type Scope,
+  type SourceAccess,
   type Wanted,
 } from '../../../skills/install/index.ts'
 import { choiceFlag, CHOICES, type Invocation, listFlag } from '../command.ts'
 import { loadHere } from '../open.ts'
 import { ask } from '../interactive/confirm.ts'
+import { withProgress } from '../interactive/progress.ts'
 import { INSTALL_WORDS } from './words.ts'
 
 /** The ground on which every command of this kind works. */
@@ -21,23 +23,31 @@ export interface Installing {
   readonly loaded: LoadedConfig
   readonly scope: Scope
   readonly alone: Alone
-  readonly access: ReturnType<typeof sourceAccess> & { readonly httpHosts: readonly string[] }
+  readonly access: SourceAccess & { readonly httpHosts: readonly string[] }
   /** A copy placed here is trusted, and gets what the settings give to skills. */
   readonly isTrusted: boolean
+  /** Says what is fetched meanwhile: with bytes in a terminal, as one line elsewhere. */
+  fetching<T>(what: string, work: () => Promise<T>): Promise<T>
 }
 
 /** The scope that is asked for; by default the workspace where something makes one. Throws CONFIG_INVALID. */
 export async function openInstalling(invocation: Invocation): Promise<Installing> {
-  const { environment, signal } = invocation
+  const { environment, signal, terminal } = invocation
   const kind = choiceFlag(invocation, 'scope', CHOICES.place)
   const loaded = await loadHere(invocation)
   assertValid(loaded)
   const { workspace } = loaded
   const scope = installScope(kind ?? (workspace.marker === undefined ? 'user' : 'workspace'), loaded)
   const isTrusted = scope.kind === 'user' ? !loaded.homeIsWorkspace : workspace.trusted
+  let seen = 0
+  const onBytes = (bytes: number): void => void (seen = bytes)
   return {
     ...{ loaded, scope, isTrusted, alone: aloneOf(loaded, signal) },
-    access: { ...sourceAccess(scope, environment, signal), httpHosts: loaded.config.skills.install.httpHosts },
+    fetching: (what, work) => {
+      if (!terminal.isWatched) terminal.note(INSTALL_WORDS.fetching(what, 0))
+      return withProgress(terminal, () => INSTALL_WORDS.fetching(what, seen), work)
+    },
+    access: { ...sourceAccess(scope, environment, signal), onBytes, httpHosts: loaded.config.skills.install.httpHosts },
   }
 }
 

@@ -37,6 +37,7 @@ export const INSTALL_WORDS = {
   refused: () => 'Nothing was changed.',
   dryRun: () => 'Nothing was changed (--dry-run).',
   question: () => 'Place them?',
+  fetching: (what: string, bytes: number) => (bytes === 0 ? what : `${what}, ${size(bytes)}`),
   which: () => 'Type numbers or names, such as 1,3, or all. Enter takes none.\nWhich ones?',
   whichAgain: () => 'Type numbers or names of the list, or all.',
   policyReason: (name: string, why: string) =>

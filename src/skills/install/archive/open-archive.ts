@@ -7,6 +7,7 @@ import { sha256, SKILL_FILE } from '../../../kernel/index.ts'
 import { candidateOf, packageOf } from '../found.ts'
 import { type OpenedSource, skillFilesIn } from '../git-source.ts'
 import { isLoopback, type Locator } from '../locator.ts'
+import type { GitAccess } from '../repository.ts'
 import { installError, MESSAGES } from '../messages.ts'
 import { ARCHIVE_LIMITS, type ArchiveFile } from './limits.ts'
 import type { Unpacked } from './unpack.ts'
@@ -14,13 +15,16 @@ import type { Unpacked } from './unpack.ts'
 const UNPACK_MS = 20_000
 const MEMORY_MB = 256
 
+type Access = Pick<GitAccess, 'signal' | 'onBytes'>
+
 /** Opens a zip or tar.gz. Throws FILE_NOT_FOUND, SKILL_INVALID, LIMIT_EXCEEDED, NETWORK_FAILED. */
 export async function openArchive(
   locator: Extract<Locator, { type: 'archive' | 'archive-url' }>,
-  signal?: AbortSignal,
+  { signal, onBytes }: Access,
 ): Promise<OpenedSource> {
   const shown = locator.type === 'archive' ? locator.path : locator.url
-  const archive = locator.type === 'archive' ? readArchive(locator.path) : await download(locator.url, signal)
+  const archive =
+    locator.type === 'archive' ? readArchive(locator.path) : await download(locator.url, { signal, onBytes })
   const files = (await unpack(archive, shown, signal)).filter(({ path }) => !isOfSystem(path))
   const skillFiles = skillFilesIn(
     files.map((file) => ({ ...file, kind: 'file' as const })),
@@ -68,7 +72,7 @@ function readArchive(path: string): Uint8Array {
   return readSmall(path, { maxBytes: ARCHIVE_LIMITS.archiveBytes }).bytes
 }
 
-async function download(url: string, signal?: AbortSignal): Promise<Uint8Array> {
+async function download(url: string, { signal, onBytes }: Access): Promise<Uint8Array> {
   const { origin, hostname } = new URL(url)
   const net = createNet({
     limits: { maxBytes: ARCHIVE_LIMITS.archiveBytes },
@@ -80,7 +84,11 @@ async function download(url: string, signal?: AbortSignal): Promise<Uint8Array> 
     throw installError('NETWORK_FAILED', MESSAGES.downloadFailed(url, response.status))
   }
   const chunks: Uint8Array[] = []
-  for await (const chunk of response.body) chunks.push(chunk)
+  let bytes = 0
+  for await (const chunk of response.body) {
+    chunks.push(chunk)
+    onBytes?.((bytes += chunk.length))
+  }
   return Buffer.concat(chunks)
 }
 

@@ -24,7 +24,6 @@ import {
 } from '../../installing/place.ts'
 import { INSTALL_WORDS } from '../../installing/words.ts'
 import { confirm } from '../../interactive/confirm.ts'
-import { withProgress } from '../../interactive/progress.ts'
 
 /** `nexus skills ci`: exactly the lock, or an error. */
 export async function restoreSkills(invocation: Invocation): Promise<Answer> {
@@ -62,7 +61,7 @@ export async function restoreSkills(invocation: Invocation): Promise<Answer> {
     if (!(await confirm(INSTALL_WORDS.question(), invocation)))
       return { data: { ...data, applied: false }, exit: 1, show: () => terminal.line(INSTALL_WORDS.refused()) }
   }
-  const wanted = await withProgress(terminal, 'fetching locked skills', () => fetchLocked(scope, due, access))
+  const wanted = await installing.fetching('fetching locked skills', () => fetchLocked(scope, due, access))
   await askPolicy(wanted, installing, invocation)
   const kept = await restore(scope, wanted, { alone, ...overwriting(invocation), now: new Date() })
   return {
@@ -84,7 +83,7 @@ async function restoreNpm(installing: Installing, invocation: Invocation): Promi
   terminal.note(INSTALL_WORDS.hosts([...new Set(hosts)]))
   if (flags['yes'] !== true && !terminal.isInteractive)
     throw installError('INVALID_ARGUMENT', INSTALL_WORDS.needsYes('skills ci', []))
-  const wanted = await withProgress(terminal, 'fetching locked skills', () => fetchNpm(scope, entries, access))
+  const wanted = await installing.fetching('fetching locked skills', () => fetchNpm(scope, entries, access))
   const planned = await planOf(scope, wanted, lockOf(scope))
   const { data, applied, exit } = await carryOut(planned, installing, { invocation })
   const skills = planned.map(({ name, source }) => ({ name, source, cached: false, drift: [] }))

@@ -15,7 +15,6 @@ import { carryOut } from '../../installing/plan.ts'
 import { namesFlag, noteKept, openInstalling } from '../../installing/place.ts'
 import { INSTALL_WORDS } from '../../installing/words.ts'
 import { ask } from '../../interactive/confirm.ts'
-import { withProgress } from '../../interactive/progress.ts'
 import { formatTable } from '../../show/columns.ts'
 
 /** `nexus skills install <source>`: fetches, shows a plan, asks, and places. */
@@ -26,11 +25,11 @@ export async function installSkills(invocation: Invocation): Promise<Answer> {
   const what = argument(invocation, 'a source', ['anthropics/skills', '--skill', 'pdf'])
   const { scope, access } = installing
   const locator = readLocator(what, { cwd, httpHosts: access.httpHosts })
-  await using opened = await withProgress(terminal, `fetching ${toSafeLine(what)}`, () => openSource(locator, access))
+  await using opened = await installing.fetching(`fetching ${toSafeLine(what)}`, () => openSource(locator, access))
   for (const { path, why } of opened.refused) terminal.note(INSTALL_WORDS.refusedSkill(path, why))
   if (flags['list'] === true) return listed(opened, invocation)
   const chosen = await choose(opened, { what, locator, invocation })
-  const packages = await withProgress(terminal, 'fetching files', () => opened.read(chosen))
+  const packages = await installing.fetching('fetching files', () => opened.read(chosen))
   const wanted = packages.map((each) => ({ package: each, source: opened.lockedAs(each) }))
   const planned = await planOf(scope, wanted, lockOf(scope))
   const from = locator.type === 'directory' || locator.type === 'archive' ? locator.path : undefined

@@ -16,14 +16,13 @@ import { carryOut } from '../../installing/plan.ts'
 import { sourceText } from '../../show/installed.ts'
 import { type Installing, noteKept, openInstalling, scopeData } from '../../installing/place.ts'
 import { INSTALL_WORDS } from '../../installing/words.ts'
-import { withProgress } from '../../interactive/progress.ts'
 
 /** `nexus skills outdated [name…]`: exit code 1 when a skill has a newer revision. */
 export async function outdatedSkills(invocation: Invocation): Promise<Answer> {
   const { terminal, positionals } = invocation
   const installing = await openInstalling(invocation)
   const waiting = waitingSources(installing.loaded, positionals).flatMap((each) => each.waiting)
-  const news = await ask(chosen(installing, positionals), installing, invocation)
+  const news = await ask(chosen(installing, positionals), installing)
   const isNewer = waiting.length > 0 || news.some(({ state }) => state === 'newer')
   return {
     data: { ...scopeData(installing.scope), skills: news.map(newsData), waiting },
@@ -48,7 +47,7 @@ export async function updateSkills(invocation: Invocation): Promise<Answer> {
   const skills = chosen(installing, positionals)
   for (const { place, pinned } of skills) if (pinned) terminal.note(INSTALL_MESSAGES.pinned(nameOfPlace(place)).message)
   const free = skills.filter(({ pinned }) => !pinned)
-  const news = await ask(free, installing, invocation)
+  const news = await ask(free, installing)
   for (const { name, error } of news) if (error) terminal.note(INSTALL_WORDS.unreachable(name, error.message))
   const failed = news.some(({ state }) => state === 'unreachable') ? 1 : 0
   const waiting = waitingSources(installing.loaded, positionals)
@@ -64,7 +63,7 @@ export async function updateSkills(invocation: Invocation): Promise<Answer> {
         if (failed === 0) terminal.line(INSTALL_WORDS.upToDate())
       },
     }
-  const wanted = await withProgress(terminal, 'fetching files', () => fetchNews(news, access))
+  const wanted = await installing.fetching('fetching files', () => fetchNews(news, access))
   const planned = await planOf(scope, wanted, lockOf(scope))
   const { data, applied, exit } = await carryOut(planned, installing, { invocation })
   return {
@@ -110,8 +109,8 @@ function chosen({ scope, loaded }: Installing, names: readonly string[]): readon
   return names.filter((name) => isHere(name) || !isKept(loaded, name)).map((name) => lockedOf(lock, name))
 }
 
-function ask(skills: readonly LockedSkill[], { access }: Installing, { terminal }: Invocation) {
-  return withProgress(terminal, 'asking for newer revisions', () => findNews(skills, access))
+function ask(skills: readonly LockedSkill[], { access, fetching }: Installing) {
+  return fetching('asking for newer revisions', () => findNews(skills, access))
 }
 
 function newsText({ name, skill, newest, error }: News): string {

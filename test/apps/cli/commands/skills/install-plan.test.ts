@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, request as requestHttp, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { skillText } from '../../../../skills/install/git-server.ts'
-import { Place } from '../../nexus.ts'
+import { skillText, startGitServer } from '../../../../skills/install/git-server.ts'
+import { processesWith, until } from '../../../mcp/client.ts'
+import { ended, Place } from '../../nexus.ts'
 import { inTerminal, whyNoTerminal } from '../../terminal.ts'
 
 /** Writes skills into `from` beside the workspace, and empties the workspace. */
@@ -108,3 +112,79 @@ test(
     assert.equal(none.code, 2)
   },
 )
+
+test('Ctrl-C while files come leaves nothing: no copy, no lock, no repository, no process; a pipe gets one plain line', async (t) => {
+  const held: ServerResponse[] = []
+  const server = createServer((request, response) => {
+    // As git's server begins, then nothing more.
+    response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': 5_000 })
+    response.write(Buffer.alloc(1_000))
+    held.push(response)
+    request.resume()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => (server.closeAllConnections(), server.close()))
+  const { port } = server.address() as AddressInfo
+  const upstream = await startGitServer(t)
+  upstream.upstream('tools').write('SKILL.md', skillText('one')).publish()
+  const behind = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const body = Buffer.concat(chunks)
+      if (body.includes('command=fetch')) return void held.push(response)
+      const { host: _, ...headers } = request.headers
+      const passed = { method: request.method, headers }
+      const inner = requestHttp(new URL(request.url ?? '', upstream.url('tools')), passed, (answer) => {
+        response.writeHead(answer.statusCode ?? 500, answer.headers)
+        answer.pipe(response)
+      })
+      inner.end(body)
+    })
+  })
+  behind.listen(0, '127.0.0.1')
+  await once(behind, 'listening')
+  t.after(() => (behind.closeAllConnections(), behind.close()))
+  const git = `http://127.0.0.1:${(behind.address() as AddressInfo).port}/tools.git`
+  for (const what of [`http://127.0.0.1:${port}/one.zip`, git]) {
+    const place = placeWith(t, {})
+    const child = place.start(['skills', 'install', what, '--scope', 'workspace', '--yes'])
+    const result = ended(child)
+    await until(() => held.length > 0)
+    child.kill('SIGINT')
+    const { code, stderr } = await result
+    assert.equal(code, 130, stderr)
+    assert.equal(stderr.split('\n').filter((line) => line === `fetching ${what}`).length, 1, stderr)
+    const left = readdirSync(place.home, { recursive: true, withFileTypes: true }).filter((each) => each.isFile())
+    // Compiled code of the command stays.
+    const compiled = `-${process.version}-${process.arch}`
+    assert.deepEqual(
+      left.map(({ name }) => name).filter((name) => !name.endsWith('.db') && !name.endsWith(compiled)),
+      [],
+    )
+    const repositories = join(place.home, 'cache/git')
+    assert.deepEqual(existsSync(repositories) ? readdirSync(repositories) : [], [])
+    assert.ok(!existsSync(join(place.workspace, 'skills')))
+    assert.ok(!existsSync(join(place.workspace, 'nexus-skills.lock')))
+    assert.deepEqual(processesWith(what), [])
+    held.length = 0
+  }
+})
+
+test('a terminal says how much came', { skip: whyNoTerminal() }, async (t) => {
+  let finish = (): void => undefined
+  const server = createServer((_, response) => {
+    response.writeHead(200)
+    response.write(Buffer.alloc(123_000))
+    finish = () => void response.end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => (server.closeAllConnections(), server.close()))
+  const { port } = server.address() as AddressInfo
+  const args = ['skills', 'install', `http://127.0.0.1:${port}/one.zip`]
+  const { screen } = await inTerminal(placeWith(t, {}), args, { prompt: /one\.zip, 123 kB … \d+ s/, keys: '\u0003' })
+  assert.match(screen, /Cancelled/)
+  finish()
+})
