@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { after, before, describe, it } from 'node:test'
 import { runCutRound } from './cut-rounds.ts'
 import { endChildren } from './processes.ts'
@@ -14,6 +16,17 @@ describe('a Postgres store whose connection is lost', { skip }, () => {
   after(() => {
     endChildren()
     return server.close()
+  })
+
+  it('lets its process end when it is closed before it could listen', () => {
+    const entry = new URL('../../src/store/index.ts', import.meta.url).href
+    const code = `const { openPostgresStore } = await import('${entry}')
+      const store = await openPostgresStore({ url: '${server.url()}', projectId: 'default' })
+      await store.events.last()
+      store.events.follow(() => {}).catch(() => {})
+      await store.close()`
+    const child = spawnSync(process.execPath, ['--input-type=module', '-e', code], { timeout: 10_000 })
+    assert.deepEqual([child.status, child.signal, String(child.stderr)], [0, null, ''])
   })
 
   for (const seed of [1, 2, 3])

@@ -127,12 +127,7 @@ export function createAgent(options: AgentOptions): Agent {
       opened = { messages: [...history, ...added], openCalls: messages.length > 0 ? openCalls : undefined, fate }
       return added
     }
-    const taken = await takeQueued(store, queued, {
-      signal,
-      onWait,
-      opening,
-      keepLease: (name) => agent.keepLease(name),
-    })
+    const taken = await takeQueued(store, queued, { signal, onWait, opening, agent })
     const result = taken.type === 'ended' ? resultOf(taken.turn) : await runTaken(taken, { signal, emit, opened })
     emit({ type: 'turn-end', result })
     return result

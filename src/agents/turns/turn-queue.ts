@@ -34,7 +34,7 @@ type Opening = () => Promise<readonly StoredMessage[]>
 
 interface Taking {
   readonly opening: Opening
-  readonly keepLease: AgentHandle['keepLease']
+  readonly agent: Pick<AgentHandle, 'keepLease' | 'processLease'>
 }
 
 /**
@@ -60,6 +60,8 @@ export async function takeQueued(
         (event) => event.sessionId === sessionId && /^(turn|session)\./.test(event.type),
       )
       next = await tryOnce(store, queued, { isCancelled: signal.aborted, ...taking })
+      // Its heartbeat ends what other processes left: nothing else wakes who waits for one that was killed.
+      if (!('type' in next)) await taking.agent.processLease()
       failures = 0
     } catch (error) {
       const pause = RETRY_PAUSES_MS[failures++]
@@ -108,11 +110,11 @@ async function notRun(store: Store, { id: turnId, sessionId }: TurnRecord, cause
 async function tryTake(
   store: Store,
   { id, sessionId, state }: TurnRecord,
-  { opening, keepLease }: Taking,
+  { opening, agent }: Taking,
 ): Promise<TakenTurn | undefined> {
   const goesOn = state === 'waiting'
   if (!(await isNext(store, { id, sessionId }))) return undefined
-  const kept = await keepLease(sessionLease(sessionId))
+  const kept = await agent.keepLease(sessionLease(sessionId))
   if (!kept) return undefined
   try {
     const turn = await store.turns.take(sessionId, kept.lease, { id, messages: goesOn ? [] : await opening() })

@@ -55,6 +55,8 @@ function listenForOthers(connections: Connections, wake: (projectId?: string) =>
     const lost = Promise.withResolvers<void>()
     const end = await connections.listen(wake, lost.resolve)
     over.signal.addEventListener('abort', () => lost.resolve())
+    // It may be over since before it could listen.
+    if (over.signal.aborted) lost.resolve()
     wake()
     await lost.promise
     end()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type AgentEvent, createAgent } from '../../../src/agents/turns/index.ts'
 import { isNexusError } from '../../../src/kernel/index.ts'
-import type { Store } from '../../../src/store/index.ts'
+import { sessionLease, type Store } from '../../../src/store/index.ts'
 import type { Reply } from '../../../src/testing/index.ts'
 import { isWhole, localModel, openTestAgent, startRig } from './rig.ts'
 
@@ -34,6 +34,24 @@ describe('a message of a process that is gone', () => {
     assert.equal((await rig.agent.resume(id)).end, 'done')
     assert.deepEqual((await rig.history()).at(-2), { role: 'user', content: 'two' })
     await assert.rejects(rig.agent.resume(id), (error) => isNexusError(error) && error.code === 'INVALID_ARGUMENT')
+  })
+})
+
+describe('a message that waits for the turn of another process', () => {
+  it('runs after that process was killed', { timeout: 20_000 }, async () => {
+    await using rig = await startRig({ script: [DONE], sessionId: 's1' })
+    const { leases, sessions, turns } = rig.store
+    await sessions.create({ id: 's1', agentId: rig.agent.id, title: '' })
+    const [id = ''] = await leave(rig.store, ['two'])
+    const owner = await leases.acquire('process:killed', { owner: 'killed', ttlMs: 1_000 })
+    assert.ok(owner.type === 'acquired')
+    const under = await leases.acquire(sessionLease('s1'), { owner: 'killed', under: owner.lease })
+    assert.ok(under.type === 'acquired')
+    const one = { sessionId: 's1', message: { role: 'user', content: 'one' }, lease: owner.lease } as const
+    const { id: running } = await turns.enqueue(one)
+    await turns.take('s1', under.lease, { id: running })
+    assert.equal((await rig.agent.resume(id)).end, 'done')
+    assert.equal((await turns.get(running))?.state, 'interrupted')
   })
 })
 
