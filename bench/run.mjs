@@ -1,6 +1,6 @@
 // npm run bench -- [what…] [--sizes 100,1000,10000] [--runs 7] [--peers all|light|none] [--tree plain|real]
-//   what: commands  discovery  sandbox  store  agents  files  mcp; default all of them
-//   npm run bench -- install [heavy]    installs the peers below bench/ (heavy: more than 2 GB)
+//   what: commands  discovery  sandbox  store  agents  files  mcp  install; default all of them
+//   npm run bench -- peers [heavy]      installs the peers below bench/ (heavy: more than 2 GB)
 // Needs a build (npm run build). Everything is made in a temporary folder and removed again.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { checkValues, discovery } from './discovery.mjs'
 import { choosePeers, makeProjects, missingPeers } from './peers.mjs'
 import { KINDS, makeTree } from './tree.mjs'
 
-const PARTS = ['commands', 'discovery', 'sandbox', 'store', 'agents', 'files', 'mcp']
+const PARTS = ['commands', 'discovery', 'sandbox', 'store', 'agents', 'files', 'mcp', 'install']
 
 /** Parts that make what they need themselves. */
 const OWN = {
@@ -22,6 +22,7 @@ const OWN = {
   agents: async (runs) => (await import('./agents.mjs')).agents(runs),
   files: async (runs) => (await import('./files.mjs')).files(runs),
   mcp: async (runs) => (await import('./mcp.mjs')).mcp(runs),
+  install: async (runs) => (await import('./install.mjs')).install(runs),
 }
 
 const { positionals, values } = parseArgs({
@@ -34,7 +35,7 @@ const { positionals, values } = parseArgs({
   },
 })
 
-function install(heavy) {
+function installPeers(heavy) {
   const folders = [import.meta.dirname, ...(heavy ? [join(import.meta.dirname, 'heavy')] : [])]
   return folders.every(
     (cwd) => spawnSync('npm', ['install', '--no-audit', '--no-fund'], { cwd, stdio: 'inherit' }).status === 0,
@@ -50,7 +51,7 @@ async function bench(parts, { sizes, runs, tree }) {
       `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}, load ${loadavg()[0].toFixed(1)}, ${new Date().toISOString()}, ${runs} pairs, ${tree} tree`,
     )
     if (missingPeers().length > 0)
-      console.log(`not installed, left out: ${missingPeers().join(', ')} (npm run bench -- install [heavy])`)
+      console.log(`not installed, left out: ${missingPeers().join(', ')} (npm run bench -- peers [heavy])`)
     const places = prepare(join(work, 'places'))
     if (parts.includes('commands')) start(places, { runs })
     for (const count of parts.some((part) => !Object.hasOwn(OWN, part)) ? sizes : []) {
@@ -70,15 +71,15 @@ async function bench(parts, { sizes, runs, tree }) {
   }
 }
 
-const wrong = positionals.find((part) => part !== 'install' && part !== 'heavy' && !PARTS.includes(part))
+const wrong = positionals.find((part) => part !== 'peers' && part !== 'heavy' && !PARTS.includes(part))
 if (wrong !== undefined) {
   console.error(`There is no part '${wrong}'. Parts: ${PARTS.join(', ')}`)
   process.exitCode = 2
 } else if (!Object.hasOwn(KINDS, values.tree)) {
   console.error(`There is no tree '${values.tree}'. Trees: ${Object.keys(KINDS).join(', ')}`)
   process.exitCode = 2
-} else if (positionals[0] === 'install') {
-  process.exitCode = install(positionals.includes('heavy'))
+} else if (positionals[0] === 'peers') {
+  process.exitCode = installPeers(positionals.includes('heavy'))
 } else if (!existsSync(join(import.meta.dirname, '../dist/cli/bin.cjs'))) {
   console.error('There is no build: npm run build')
   process.exitCode = 2
