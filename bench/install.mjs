@@ -39,9 +39,7 @@ async function serve() {
   fill('many', MANY)
   const sources = Array.from({ length: SOURCES }, (_, index) => `source${index}`)
   for (const name of sources) fill(name, 1)
-  parentPort.once('message', async () => {
-    for (const end of ends) await end()
-  })
+  parentPort.once('message', () => void ends.reduce((before, end) => before.then(end), Promise.resolve()))
   parentPort.postMessage({ tools: server.url('tools'), many: server.url('many'), sources: sources.map(server.url) })
 }
 
@@ -79,14 +77,16 @@ function makeFresh(root) {
 }
 
 /** Milliseconds of the work. `before` and `after` are not in them. */
-const timed = (work, before = () => undefined, after = () => undefined) => async () => {
-  const made = await before()
-  const startedAt = performance.now()
-  const given = await work(made)
-  const ms = performance.now() - startedAt
-  await after(made, given)
-  return { ms }
-}
+const timed =
+  (work, before = () => undefined, after = () => undefined) =>
+  async () => {
+    const made = await before()
+    const startedAt = performance.now()
+    const given = await work(made)
+    const ms = performance.now() - startedAt
+    await after(made, given)
+    return { ms }
+  }
 
 const remove = (directory) => rmSync(directory, { recursive: true, force: true })
 

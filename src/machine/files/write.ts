@@ -42,6 +42,8 @@ export interface WriteOptions {
   readonly owner?: Owner | undefined
   /** Never replaces: throws EEXIST when the name is taken, also by a link. */
   readonly mustBeNew?: boolean
+  /** For a directory that nobody reads before it is whole: the file is new, and written under its own name. */
+  readonly isStaged?: boolean
   /** Returns only when it would survive a loss of power. */
   readonly isDurable?: boolean
   /** Called right before the new content gets its name; what it throws leaves the old one. */
@@ -58,7 +60,7 @@ export async function writeFile(
   name: string,
   { bytes, ...options }: WriteOptions & { readonly bytes: Uint8Array },
 ): Promise<void> {
-  const before = options.mustBeNew ? undefined : replaceable(directory, name)
+  const before = options.mustBeNew || options.isStaged ? undefined : replaceable(directory, name)
   const { mode = before?.mode, owner = before?.owner, pace = createPace() } = options
   await replace(directory, name, {
     ...options,
@@ -103,15 +105,15 @@ export async function copyFile(
   })
 }
 
-interface Filling extends Pick<WriteOptions, 'mustBeNew' | 'isDurable' | 'beforeRename'> {
+interface Filling extends Pick<WriteOptions, 'mustBeNew' | 'isStaged' | 'isDurable' | 'beforeRename'> {
   readonly partMode?: number
   readonly fill: (fd: number) => Promise<void>
 }
 
 async function replace(directory: Directory, name: string, filling: Filling): Promise<void> {
-  const { fill, mustBeNew, isDurable, partMode = 0o600 } = filling
+  const { fill, mustBeNew, isStaged, isDurable, partMode = 0o600 } = filling
   checkName(name)
-  const part = partName()
+  const part = isStaged ? name : partName()
   const fd = directory.create(part, partMode)
   try {
     try {
@@ -122,7 +124,7 @@ async function replace(directory: Directory, name: string, filling: Filling): Pr
     }
     filling.beforeRename?.()
     if (mustBeNew) moveToNew(directory, part, name)
-    else directory.rename(part, name)
+    else if (!isStaged) directory.rename(part, name)
   } catch (error) {
     removeQuietly(directory, part)
     throw error

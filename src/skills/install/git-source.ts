@@ -188,19 +188,40 @@ async function readAll(
 ): Promise<Package[]> {
   const perSkill = candidates.map((candidate) => ({ candidate, ...filesOf(files, candidate.path) }))
   const wanted = perSkill.flatMap(({ own }) => own)
-  // One request for all of them; each is then read on its own, so that memory holds one skill.
-  await repository.prefetch(wanted)
+  // One request for all of them. Then one process reads a group: a process for each skill took most of the time.
+  await repository.measure(wanted)
   const packages: Package[] = []
-  for (const { candidate, own, leftOut } of perSkill) {
-    const blobs = await repository.files(own)
-    const packed = own.map(({ path, id, kind }) => ({
-      path: candidate.path === '' ? path : path.slice(candidate.path.length + 1),
-      bytes: blobs.get(id) ?? new Uint8Array(),
-      executable: kind === 'executable',
-    }))
-    packages.push(packageOf(candidate, packed, leftOut))
+  for (const group of groupsOf(repository, perSkill)) {
+    const blobs = await repository.files(group.flatMap(({ own }) => own))
+    for (const { candidate, own, leftOut } of group) {
+      const packed = own.map(({ path, id, kind }) => ({
+        path: candidate.path === '' ? path : path.slice(candidate.path.length + 1),
+        bytes: blobs.get(id) ?? new Uint8Array(),
+        executable: kind === 'executable',
+      }))
+      packages.push(packageOf(candidate, packed, leftOut))
+    }
   }
   return packages
+}
+
+const GROUP_BYTES = 16 * 1024 * 1024
+
+/** Skills in their order, as many in a group as have these bytes together; a larger one is alone. */
+function groupsOf<Skill extends { readonly own: readonly TreeFile[] }>(
+  repository: Repository,
+  skills: readonly Skill[],
+) {
+  const groups: Skill[][] = []
+  let room = 0
+  for (const skill of skills) {
+    const bytes = skill.own.reduce((sum, { id }) => sum + repository.sizeOf(id), 0)
+    const last = groups.at(-1)
+    if (last && bytes <= room) last.push(skill)
+    else groups.push([skill])
+    room = (last && bytes <= room ? room : GROUP_BYTES) - bytes
+  }
+  return groups
 }
 
 function filesOf(files: readonly TreeFile[], path: string): { own: readonly TreeFile[]; leftOut: readonly string[] } {

@@ -138,7 +138,7 @@ export async function writeFiles(tree: Tree, directory: string, files: readonly 
     await tree.write(`${directory}/${path}`, {
       bytes,
       mode: executable ? 0o755 : 0o644,
-      mustBeNew: true,
+      isStaged: true,
       makesParents: true,
     })
 }

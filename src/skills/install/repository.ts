@@ -52,6 +52,7 @@ export class Repository {
   readonly #access: GitAccess
   readonly #user: GitUser
   readonly #fetched = new Set<string>()
+  readonly #sizes = new Map<string, number>()
   #directory: string | undefined
   #name = ''
 
@@ -104,11 +105,10 @@ export class Repository {
   async files(wanted: readonly TreeFile[]): Promise<ReadonlyMap<string, Uint8Array>> {
     const ids = [...new Set(wanted.map(({ id }) => id))]
     if (ids.length === 0) return new Map()
-    await this.prefetch(wanted)
-    const sizes = await this.#sizes(ids)
+    await this.measure(wanted)
     let total = 0
     for (const { path, id } of wanted) {
-      const size = sizes.get(id) ?? 0
+      const size = this.sizeOf(id)
       total += size
       if (size > MANIFEST_LIMITS.maxFileBytes) throw installError('LIMIT_EXCEEDED', MESSAGES.fileTooLarge(path, size))
     }
@@ -117,16 +117,22 @@ export class Repository {
     return readBlobs(output)
   }
 
-  async #sizes(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  /** The size of a file that was measured. */
+  sizeOf(id: string): number {
+    return this.#sizes.get(id) ?? 0
+  }
+
+  /** Fetches files, and asks for the sizes of those that are not known yet. */
+  async measure(wanted: readonly Pick<TreeFile, 'id'>[]): Promise<void> {
+    await this.prefetch(wanted)
+    const ids = [...new Set(wanted.map(({ id }) => id))].filter((id) => !this.#sizes.has(id))
+    if (ids.length === 0) return
     const output = await this.#git(['cat-file', '--batch-check'], `${ids.join('\n')}\n`)
-    const lines = new TextDecoder().decode(output).trimEnd().split('\n')
-    return new Map(
-      lines.map((line) => {
-        const [id = '', kind, size] = line.split(' ')
-        if (kind !== 'blob') throw installError('NETWORK_FAILED', MESSAGES.objectMissing(this.url))
-        return [id, Number(size)]
-      }),
-    )
+    for (const line of new TextDecoder().decode(output).trimEnd().split('\n')) {
+      const [id = '', kind, size] = line.split(' ')
+      if (kind !== 'blob') throw installError('NETWORK_FAILED', MESSAGES.objectMissing(this.url))
+      this.#sizes.set(id, Number(size))
+    }
   }
 
   async #fetchObjects(args: readonly string[], input?: string): Promise<void> {
