@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { keep, recordsOf, type Records, undo } from '../../src/machine/changes/index.ts'
 import { Tree } from '../../src/machine/files/index.ts'
@@ -26,16 +26,7 @@ async function openRepository(context: TestContext): Promise<Repository> {
   const host = new Tree(rig.workspace)
   context.after(() => host.close())
   const git = (...args: readonly string[]): string => {
-    const settings = [
-      '-c',
-      'safe.directory=*',
-      '-c',
-      'user.name=u',
-      '-c',
-      'user.email=e',
-      '-c',
-      'advice.detachedHead=false',
-    ]
+    const settings = '-c safe.directory=* -c user.name=u -c user.email=e -c advice.detachedHead=false'.split(' ')
     return execFileSync('git', [...settings, '-C', rig.workspace, ...args], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -51,6 +42,43 @@ async function openRepository(context: TestContext): Promise<Repository> {
 }
 
 const ALL = { paths: [], force: false }
+
+test('an ordinary day comes back without keep: .github, a push, an installed package', { skip }, async (context) => {
+  const { run, git, has, workspace } = await openRepository(context)
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(workspace, path)), { recursive: true })
+    writeFileSync(join(workspace, path), text)
+  }
+  git('checkout', '-qb', 'theirs')
+  write('.github/CODEOWNERS', '* @them\n')
+  git('add', '.')
+  git('commit', '-qm', 'theirs')
+  git('checkout', '-q', 'main')
+  git('init', '-q', '--bare', 'remote.git')
+  git('remote', 'add', 'origin', 'remote.git')
+  git('push', '-q', 'origin', 'theirs')
+  write('.git/info/exclude', 'remote.git\nx.tgz\nnode_modules\n')
+  write('package/package.json', '{"name":"x","version":"1.0.0","main":"i.js"}')
+  write('package/i.js', 'module.exports = 42\n')
+  execFileSync('tar', ['-czf', 'x.tgz', '--remove-files', 'package'], { cwd: workspace })
+  const hasNpm = (await run('command -v npm')).exitCode === 0
+  const steps = [
+    'echo two > a; git commit -qam two; git merge -q theirs -m merged; git push -q origin main',
+    'git checkout -qb topic HEAD~1; echo c > c; git add c; git commit -qm c; git rebase -q main; echo d >> a; git stash -q',
+    'git stash pop -q; git commit -qam d; git push -q -u origin topic',
+    ...(hasNpm
+      ? ['npm install --offline --no-audit --no-fund --silent ./x.tgz', `node -p "require('x')" | tee result`]
+      : []),
+  ]
+  for (const step of steps) {
+    const { exitCode, stderr, changes } = await run(`${AS} ${step}`)
+    assert.deepEqual([exitCode, changes?.held], [0, []], `${step}: ${stderr}`)
+  }
+  assert.ok(has('.github/CODEOWNERS'))
+  assert.equal(git('-C', 'remote.git', 'rev-parse', 'main', 'topic'), git('rev-parse', 'main', 'topic'))
+  if (hasNpm) assert.equal(readFileSync(join(workspace, 'result'), 'utf8'), '42\n')
+  assert.deepEqual([has('node_modules'), has('package-lock.json')], [false, hasNpm])
+})
 
 test('a day of work with git comes back without keep, and each set is undone', { skip }, async (context) => {
   const { run, git, records, host, has } = await openRepository(context)

@@ -13,14 +13,24 @@ const skip = whyNoTerminal()
 const TRUST = /Trust this workspace from now on\? \[y\/N\]/
 const APPROVE = /Allow it\? \[y\/N\]/
 
-async function asking(t: TestContext, commands = ['touch was-run']): Promise<{ place: Place; args: string[] }> {
+interface Made {
+  readonly name: string
+  readonly arguments: Readonly<Record<string, string>>
+}
+
+async function asking(
+  t: TestContext,
+  asked: readonly (string | Made)[] = ['touch was-run'],
+): Promise<{ place: Place; args: string[] }> {
   const place = new Place(t)
   writeFileSync(join(place.workspace, 'nexus.yaml'), 'agents: [{ id: main, tools: { ask: [run_command] } }]\n')
   const server = await startModelServer({
     script: [
       {
         type: 'tool-calls',
-        calls: commands.map((command) => ({ name: 'run_command', arguments: { command, _parallel: true } })),
+        calls: asked.map((each) =>
+          typeof each === 'string' ? { name: 'run_command', arguments: { command: each, _parallel: true } } : each,
+        ),
       },
       { type: 'text', text: 'Done.' },
     ],
@@ -88,6 +98,15 @@ test('yes lets the call run, the end of the input closes the question without an
     assert.doesNotMatch(screen, /A person said no/)
     assert.match(screen, words)
   }
+})
+
+test('a change that would be held is asked about with its own reason, not with the policy', { skip }, async (t) => {
+  const call = { name: 'write_file', arguments: { path: '.envrc', content: 'x' } }
+  const { place, args } = await asking(t, [call])
+  const { screen } = await inTerminal(place, args, { prompt: APPROVE, keys: 'n\r' })
+  assert.match(screen, /wants to run write_file.*:[^]*Nexus would hold the change: its name begins with a dot/)
+  assert.doesNotMatch(screen, /its policy asks/)
+  assert.equal(existsSync(join(place.workspace, '.envrc')), false)
 })
 
 const AT_ONCE = /^/
