@@ -11,7 +11,7 @@ import { whySkipped } from './required.ts'
 /** Tests of commands that run as ourselves in layers, which root never does. */
 const FILES = [
   ...['recover', 'open-paths', 'change-sets', 'layers'].map((name) => `machine/sandbox/${name}`),
-  ...['places', 'ways', 'encodings', 'files', 'git-data', 'git-commits'].map((name) => `hostile/${name}`),
+  ...['places', 'ways', 'git-data', 'git-commits'].map((name) => `hostile/${name}`),
 ]
 
 /** The outer run has these as root already; `npm run test:long` runs every file as a normal user. */
