@@ -27,14 +27,10 @@ async function openRepository(context: TestContext): Promise<Repository> {
   context.after(() => host.close())
   const git = (...args: readonly string[]): string => {
     const settings = '-c safe.directory=* -c user.name=u -c user.email=e -c advice.detachedHead=false'.split(' ')
-    return execFileSync('git', [...settings, '-C', rig.workspace, ...args], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
+    return execFileSync('git', [...settings, '-C', rig.workspace, ...args], { encoding: 'utf8', stdio: 'pipe' })
   }
   git('init', '-q', '-b', 'main')
-  writeFileSync(join(rig.workspace, 'a'), 'one\n')
-  writeFileSync(join(rig.workspace, 'b'), 'one\n')
+  for (const name of ['a', 'b']) writeFileSync(join(rig.workspace, name), 'one\n')
   git('add', '.')
   git('commit', '-qm', 'one')
   const has = (path: string): boolean => existsSync(join(rig.workspace, path))
