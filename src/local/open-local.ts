@@ -106,6 +106,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<Local> {
     refreshOnCall: config.skills.refreshOnCall,
     prompt: config.skills.prompt,
     events: config.store.events,
+    retention: config.store.retention,
     approvals: config.approvals,
     store: state?.store,
     blobs: state?.blobs,

@@ -14,7 +14,7 @@ import {
   toSafeLine,
 } from '../kernel/index.ts'
 import { createFreshness, createSkillStacks } from '../skills/load/index.ts'
-import { type AgentRecord, createMemoryStore, type Store } from '../store/index.ts'
+import { type AgentRecord, createMemoryStore, type Retention, type Store } from '../store/index.ts'
 import { createCircuitBreaker } from '../tools/index.ts'
 import { createApprovals } from './approvals.ts'
 import { catalogOf, Handle } from './agent-handle.ts'
@@ -44,7 +44,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   const broker = createApprovals(store, parts)
   const kept = parts.blobs && createKeptOutput(parts.blobs, store, secrets)
   const bounds = { maxAgeMs: DEFAULTS.eventsMaxAgeMs, maxRows: DEFAULTS.eventsMaxRows, ...parts.events }
-  const records = boundRecords(store, bounds, kept)
+  const records = boundRecords(store, { events: bounds, retention: parts.retention ?? {} }, kept)
   const ownership = createOwnership(store, records.begin)
 
   // discover; gate and catalog follow when an agent needs them
@@ -102,7 +102,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     close: async () => {
       closing.abort()
       try {
-        records.end()
+        await records.end()
         await ownership.close()
         await kept?.idle()
       } finally {
@@ -121,24 +121,34 @@ function recordReload(store: Store, event: ReloadEvent): void {
       .catch((error: unknown) => process.emitWarning(WARNINGS.eventNotStored(error), 'NexusWarning'))
 }
 
-/** Removes old events and outputs at the first write and every hour: both are for following and for looking back, the rows are kept. */
+/** Removes old events, outputs, and the rows that the user does not keep: a part at the first write, the rest every hour. */
 function boundRecords(
   store: Store,
-  bounds: Required<NonNullable<Parts['events']>>,
+  { events, retention }: { readonly events: Required<NonNullable<Parts['events']>>; readonly retention: Retention },
   output: KeptOutput | undefined,
-): { begin(): Promise<void>; end(): void } {
+): { begin(): Promise<void>; end(): Promise<void> } {
   let timer: NodeJS.Timeout | undefined
-  const trim = async (): Promise<void> => {
+  let isOver = false
+  let last: Promise<unknown> = Promise.resolve()
+  const trim = async (): Promise<boolean> => {
     output?.tidy()
-    await store.events.trim(bounds)
+    await store.events.trim(events)
+    return (await store.retain(retention)).isMore
+  }
+  const trimAll = async (): Promise<void> => {
+    for (let isMore = await trim(); isMore && !isOver;) isMore = (await store.retain(retention)).isMore
   }
   return {
     begin() {
       // A failure is for the next write to report; the next hour tries again.
-      timer ??= setInterval(() => void trim().catch(() => undefined), TRIM_EVERY_MS).unref()
-      return trim()
+      timer ??= setInterval(() => (last = trimAll().catch(() => undefined)), TRIM_EVERY_MS).unref()
+      return trim().then(() => undefined)
     },
-    end: () => clearInterval(timer),
+    async end() {
+      isOver = true
+      clearInterval(timer)
+      await last
+    },
   }
 }
 

@@ -28,6 +28,7 @@ import type {
   Blobs,
   Lease,
   RememberedApproval,
+  Retention,
   Store,
   StoredMessage,
 } from '../store/index.ts'
@@ -93,6 +94,8 @@ export interface Parts {
   readonly uses?: ReadonlyMap<string, number>
   /** Which events are kept; default 30 days and 100,000. Older ones go when the process first writes, and every hour. */
   readonly events?: { readonly maxAgeMs?: number; readonly maxRows?: number }
+  /** Which sessions and calls are kept; default all. A part of the others goes when the process first writes, the rest every hour. */
+  readonly retention?: Retention
   /** Where the whole of a cut output is kept for 7 days, with its rows in `store`; default: nowhere. */
   readonly blobs?: Blobs
   /** The first is the default agent; default: one agent `main` that may call every tool. */

@@ -37,4 +37,4 @@ export type {
   TurnStep,
   TurnUse,
 } from './sessions.ts'
-export type { Database, Ledger, NewCall, Reclaimed, Store } from './store.ts'
+export type { Database, Ledger, NewCall, Reclaimed, Retention, Store } from './store.ts'

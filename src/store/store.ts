@@ -25,7 +25,33 @@ export interface Store {
    * written. `acquire` ends and closes the same.
    */
   reclaim(): Promise<Reclaimed>
+  /**
+   * Removes one part of the sessions and closed calls beyond these limits, the oldest first; `isMore` asks for another one. Sessions stay
+   * that someone owns, that run, wait or are asked about, and those of living agents; so do calls of such turns. The events up to
+   * the end of removed calls go with them.
+   */
+  retain(retention: Retention): Promise<Retained>
   close(): Promise<void>
+}
+
+/** Which rows are kept: of that age, and so many of the newest. Without either: all. */
+export interface Keep {
+  /** Since the last message of a session, or the end of a call. */
+  readonly maxAgeMs?: number | undefined
+  readonly maxRows?: number | undefined
+}
+
+export interface Retention {
+  readonly sessions?: Keep | undefined
+  readonly ledger?: Keep | undefined
+}
+
+/** How many rows `retain` removed. */
+export interface Retained {
+  readonly sessions: number
+  readonly calls: number
+  /** A part was full. */
+  readonly isMore: boolean
 }
 
 /** How many rows `reclaim` closed. */

@@ -81,7 +81,12 @@ agents:
       approvals: config.approvals,
       limits: config.limits,
       search: { maxResults: config.search.maxResults },
-      store: { type: config.store.type, synchronous: 'full', events: config.store.events },
+      store: {
+        type: config.store.type,
+        synchronous: 'full',
+        events: config.store.events,
+        retention: config.store.retention,
+      },
     })
   })
 })

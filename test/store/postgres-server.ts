@@ -131,7 +131,9 @@ export async function startPostgres(settings: readonly string[] = []): Promise<T
         child.stderr?.setEncoding('utf8').on('data', (text: string) => (log = (log + text).slice(-4_000)))
       }
       try {
-        await query('select 1', 'postgres')
+        const { rows } = await query('show data_directory', 'postgres')
+        // Another test's server may have taken the port, and has the same password.
+        assert.equal((rows[0] as { data_directory: string }).data_directory, data)
         return
       } catch {
         assert.ok(Date.now() < end, `Postgres did not start: ${log}`)
@@ -166,11 +168,18 @@ export async function startPostgres(settings: readonly string[] = []): Promise<T
   }
 }
 
+/** Below the ports that the system gives to outgoing connections: one of those could take it while the server is down. */
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address ? address.port : 0
+  for (;;) {
+    const port = 12_000 + Math.floor(Math.random() * 20_000)
+    const server = createServer().listen(port, '127.0.0.1')
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!isFree) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
 }

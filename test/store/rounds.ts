@@ -31,8 +31,12 @@ export async function runRound(
   const store = await openAt(address, projectId)
   await fill(store)
   const lines = await disturb({ address, projectId, ttlMs }, { random: mulberry32(seed), disturbance })
-  await sleep(ttlMs)
-  await store.reclaim()
+  // A change of a killed process that was under way may end, and renew its lease, after it.
+  const end = Date.now() + 10_000
+  do {
+    await sleep(ttlMs)
+    await store.reclaim()
+  } while (Date.now() < end && (await store.turns.list({ states: ['running'], limit: 1 })).length > 0)
   const result = await inspect(store, lines)
   await store.close()
   return result

@@ -217,6 +217,16 @@ const events = v.strictObject({
   maxRows: setting(count, 'Only so many of the newest are kept.', DEFAULTS.eventsMaxRows),
 })
 
+const kept = v.strictObject({
+  maxAgeMs: setting(count, 'Those unused for longer are removed, in milliseconds; never when absent.'),
+  maxRows: setting(count, 'Only so many of the newest are kept; all when absent.'),
+})
+
+const retention = v.strictObject({
+  sessions: setting(kept, 'Sessions with their messages; one that runs, waits or is open stays.', {}),
+  ledger: setting(kept, 'The record of calls that ended, with the events until then.', {}),
+})
+
 const blobs = v.strictObject({
   type: setting(v.picklist(['files', 's3', 'gcs', 'nats']), 'Where artifacts and packages lie.', 'files'),
   path: setting(path, 'With files: the directory.'),
@@ -246,6 +256,7 @@ export const store = v.pipe(
       'full',
     ),
     events: setting(events, 'Which events are kept, to follow a turn and to replay it.', {}),
+    retention: setting(retention, 'Which sessions and calls are kept.', {}),
     pool: setting(pool, 'With postgres: connections and their time limits.', {}),
     blobs: setting(is(blobs, { unused: { what: 'keep artifacts', severity: 'info' } }), 'Packages and artifacts.'),
   }),

@@ -78,6 +78,10 @@ export const NO_FILE: JsonObject = {
       "maxAgeMs": 2592000000,
       "maxRows": 100000
     },
+    "retention": {
+      "sessions": {},
+      "ledger": {}
+    },
     "pool": {}
   },
   "mcp": {

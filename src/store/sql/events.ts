@@ -3,13 +3,13 @@ import { MESSAGES } from '../messages.ts'
 import { checkEvent, checkLimit, checkNumber, storeError } from '../rules.ts'
 import { ALL_ROWS, defined, filters, json, optionalText } from './columns.ts'
 import { createFollow } from './follow.ts'
-import type { Row, Scope } from './scope.ts'
+import type { Row, Scope, Statements } from './scope.ts'
 
 const LAST = 'select id from events where project_id = :projectId order by id desc limit 1'
 
 /** The newest stays, so that its id is never used again. */
 const UP_TO = `select max(id) as id from events where project_id = :projectId and id < :last and (at < :now - :maxAgeMs
-  or id <= (select id from events where project_id = :projectId order by id desc limit 1 offset :maxRows))`
+  or at <= :until or id <= (select id from events where project_id = :projectId order by id desc limit 1 offset :maxRows))`
 
 const TRIM = 'delete from events where project_id = :projectId and id <= :upTo'
 
@@ -45,17 +45,28 @@ export function createSqlEvents(scope: Scope): Events {
     async trim({ maxAgeMs, maxRows }) {
       if (maxAgeMs !== undefined) checkNumber('maxAgeMs', maxAgeMs)
       if (maxRows !== undefined) checkNumber('maxRows', maxRows)
-      return scope.change(async (tx) => {
-        const last = Number((await tx.get(LAST))?.id ?? 0)
-        const limits = { last, maxAgeMs: maxAgeMs ?? null, maxRows: Math.max(1, maxRows ?? ALL_ROWS) }
-        const upTo = Number((await tx.get(UP_TO, limits))?.id ?? 0)
-        if (upTo === 0) return 0
-        await tx.run(SET_TRIMMED, { upTo })
-        return tx.run(TRIM, { upTo })
-      })
+      return scope.change((tx) => trimEvents(tx, { maxAgeMs, maxRows }))
     },
     follow: createFollow(log, (listener) => scope.onWake(listener)),
   }
+}
+
+/** `until`: those of that time and before, in epoch milliseconds. */
+export async function trimEvents(
+  tx: Statements,
+  {
+    maxAgeMs = null,
+    maxRows = ALL_ROWS,
+    until = null,
+  }: Readonly<Partial<Record<'maxAgeMs' | 'maxRows' | 'until', number | null | undefined>>>,
+): Promise<number> {
+  const last = Number((await tx.get(LAST))?.id ?? 0)
+  const upTo = Number(
+    (await tx.get(UP_TO, { last, maxAgeMs, until, maxRows: Math.max(1, maxRows ?? ALL_ROWS) }))?.id ?? 0,
+  )
+  if (upTo === 0) return 0
+  await tx.run(SET_TRIMMED, { upTo })
+  return tx.run(TRIM, { upTo })
 }
 
 function toEvent(scope: Scope, row: Row): StoredEvent {

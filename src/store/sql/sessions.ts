@@ -104,8 +104,7 @@ export function createSqlSessions(scope: Scope): Sessions {
         await closeAbandoned(tx)
         const { agentId } = await mustGet(tx, id)
         if (await tx.get(BUSY, { id })) throw storeError('CONFLICT', MESSAGES.sessionBusy({ id }))
-        for (const statement of [...REMOVE, REMOVE_SESSION]) await tx.run(statement, { id })
-        await tx.event({ type: 'session.removed', agentId, sessionId: id })
+        await removeSession(tx, id, agentId)
       })
     },
     async update(id, { snapshot, loaded }, lease) {
@@ -123,6 +122,12 @@ export function createSqlSessions(scope: Scope): Sessions {
       })
     },
   }
+}
+
+/** Removes a session that is not used in the transaction of another change. */
+export async function removeSession(tx: Change, id: string, agentId: string): Promise<void> {
+  for (const statement of [...REMOVE, REMOVE_SESSION]) await tx.run(statement, { id })
+  await tx.event({ type: 'session.removed', agentId, sessionId: id })
 }
 
 /** Makes a session in the transaction of another change. */

@@ -6,6 +6,7 @@ import { createSqlEvents } from './events.ts'
 import { createSqlLeases } from './leases.ts'
 import { createSqlLedger } from './ledger.ts'
 import { reclaim } from './reclaim.ts'
+import { retain } from './retention.ts'
 import { type Connection, createScope, type Shared } from './scope.ts'
 import { createSqlSessions } from './sessions.ts'
 import { createSqlTurns } from './turns.ts'
@@ -24,6 +25,7 @@ export function createSqlStore(connection: Connection, projectId: string, shared
     events: createSqlEvents(scope),
     blobs: createSqlBlobReferences(scope),
     reclaim: () => reclaim(scope),
+    retain: (retention) => retain(scope, retention),
     close: () => connection.close(),
   }
 }

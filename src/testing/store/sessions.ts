@@ -70,6 +70,45 @@ export function sessionTests(open: Open, clock: Advance): void {
     assert.ok(Number((await numbers()).at(-1)) > Number(last))
   })
 
+  it('keeps all sessions and calls but those beyond the limits, which it removes in parts', async () => {
+    const store = await open()
+    const lease = await acquire(store, 'process:one')
+    const made: string[] = []
+    for (let index = 0; index < 25; index++) {
+      const id = `s${index}`
+      made.push(id)
+      await store.sessions.create({ id, agentId: 'main', title: '' })
+      await store.ledger.record({ call: call(store, id, { sessionId: id }), decision: ALLOW, lease })
+      await store.ledger.close(id, succeeded(''), { lease })
+    }
+    await store.turns.enqueue({ sessionId: 's0', message: { role: 'user' }, lease })
+    await acquire(store, sessionLease('s1'))
+    await store.ledger.record({ call: call(store, 'open'), decision: ALLOW, lease })
+    await clock.advance(1_000)
+    await store.sessions.create({ id: 'new', agentId: 'main', title: '' })
+    const { id } = (await store.events.after(0))[3] ?? { id: 0 }
+    assert.deepEqual(await store.retain({}), { sessions: 0, calls: 0, isMore: false })
+    const sessions = { maxAgeMs: 999 }
+    assert.deepEqual(await store.retain({ sessions: { maxAgeMs: 5_000, maxRows: 26 }, ledger: { maxRows: 26 } }), {
+      sessions: 0,
+      calls: 0,
+      isMore: false,
+    })
+    assert.equal((await store.events.after(id)).length > 100, true)
+    assert.deepEqual(await store.retain({ sessions }), { sessions: 20, calls: 0, isMore: true })
+    assert.deepEqual(await store.retain({ sessions }), { sessions: 3, calls: 0, isMore: false })
+    const left = (await store.sessions.list()).map((session) => session.id)
+    assert.deepEqual(left.toSorted(), ['new', 's0', 's1'], 'one waits, one has an owner')
+    assert.equal((await store.retain({ ledger: { maxRows: 3 } })).calls, 23)
+    const calls = async () => (await store.ledger.list()).map((entry) => entry.call.id)
+    assert.deepEqual(await calls(), [...made.slice(23), 'open'])
+    await assert.rejects(store.events.after(id), hasCode('CONFLICT', /were removed/))
+    assert.equal((await store.retain({ ledger: { maxAgeMs: 0, maxRows: 0 } })).calls, 2)
+    assert.deepEqual(await calls(), ['open'], 'a call that runs stays')
+    assert.equal((await store.retain({ sessions: { maxRows: 1 } })).sessions, 0)
+    await assert.rejects(store.retain({ ledger: { maxRows: -1 } }), hasCode('INVALID_ARGUMENT'))
+  })
+
   it('gives lists in parts: rows that came meanwhile are in no later part', async () => {
     const store = await open()
     const lease = await acquire(store, 'process:one')
