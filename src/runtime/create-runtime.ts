@@ -141,7 +141,7 @@ function boundRecords(
   return {
     begin() {
       // A failure is for the next write to report; the next hour tries again.
-      timer ??= setInterval(() => (last = trimAll().catch(() => undefined)), TRIM_EVERY_MS).unref()
+      timer ??= setInterval(() => void (last = trimAll().catch(() => undefined)), TRIM_EVERY_MS).unref()
       return trim().then(() => undefined)
     },
     async end() {

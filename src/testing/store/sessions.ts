@@ -94,7 +94,7 @@ export function sessionTests(open: Open, clock: Advance): void {
       calls: 0,
       isMore: false,
     })
-    assert.equal((await store.events.after(id)).length > 100, true)
+    assert.ok((await store.events.after(id)).length > 0, 'no event was removed')
     assert.deepEqual(await store.retain({ sessions }), { sessions: 20, calls: 0, isMore: true })
     assert.deepEqual(await store.retain({ sessions }), { sessions: 3, calls: 0, isMore: false })
     const left = (await store.sessions.list()).map((session) => session.id)
