@@ -81,12 +81,7 @@ agents:
       approvals: config.approvals,
       limits: config.limits,
       search: { maxResults: config.search.maxResults },
-      store: {
-        type: config.store.type,
-        synchronous: 'full',
-        events: config.store.events,
-        retention: config.store.retention,
-      },
+      store: { type: config.store.type, synchronous: 'full', events: config.store.events },
     })
   })
 })
