@@ -29,6 +29,8 @@ export interface Ownership {
 
 interface KeptProcess extends KeptLease {
   lose(reason: unknown): void
+  /** Ends a lease under this one. Where the store fails, each heartbeat tries again: it would last as long as this process. */
+  end(lease: Lease): Promise<void>
 }
 
 /** `onTaken` is called each time the lease of the process was taken. */
@@ -49,12 +51,12 @@ export function createOwnership(store: Store, onTaken: () => Promise<unknown>): 
     process: async () => (await current()).lease,
     async keep(name) {
       for (let isSecond = false; ; isSecond = true) {
-        const { lease: under, lost, lose } = await current()
+        const { lease: under, lost, lose, end } = await current()
         try {
           const acquired = await store.leases.acquire(name, { owner: ownerName(), under })
           if (acquired.type === 'taken') return undefined
           const { lease } = acquired
-          return { lease, lost, release: () => store.leases.release(lease) }
+          return { lease, lost, release: () => end(lease) }
         } catch (error) {
           if (isSecond || !isLost(error)) throw error
           lose(error)
@@ -77,8 +79,15 @@ async function keepProcess(store: Store, onTaken: () => Promise<unknown>): Promi
     clearInterval(timer)
     lost.abort(reason)
   }
+  const unended = new Set<Lease>()
+  const end = async (each: Lease): Promise<void> => {
+    unended.add(each)
+    await leases.release(each)
+    unended.delete(each)
+  }
   const beat = async (): Promise<void> => {
     await leases.renew(lease, LEASE_MS).catch((error: unknown) => isLost(error) && lose(error))
+    await Promise.all([...unended].map((each) => end(each).catch(() => undefined)))
     // Ends what other processes left, and questions whose time is over. A failure is for the next write to report.
     await store.reclaim().catch(() => undefined)
   }
@@ -89,6 +98,7 @@ async function keepProcess(store: Store, onTaken: () => Promise<unknown>): Promi
     lease,
     lost: lost.signal,
     lose,
+    end,
     release: () => {
       clearInterval(timer)
       return leases.release(lease)

@@ -154,7 +154,7 @@ export interface Turns {
   ): Promise<TurnRecord>
   /**
    * Makes the messages of the session that ended processes left those of the process with this lease, and returns them, the
-   * oldest first. They keep their place: no later one is taken before them.
+   * oldest first. They keep their place: no later one is taken before them. When the lease ends first, they are left again.
    */
   adopt(sessionId: string, lease: Lease): Promise<readonly TurnRecord[]>
   /** A queued or waiting turn is cancelled, with its open calls; for a running one its owner is asked to. An ended one stays as it is. */

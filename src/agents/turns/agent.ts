@@ -7,6 +7,7 @@ import type { ModelChoice } from './model/open-model.ts'
 import { fateOfCalls, nameLeft, openQuestion, recordedCalls } from './left-work.ts'
 import { AGENTS, NOTICES, TURNS } from './messages.ts'
 import { skillsOfTurn } from './skills-of-turn.ts'
+import { takeOver } from './take-over.ts'
 import { resultOf, toStored } from './stored-result.ts'
 import { type Before, type FinishedTurn, runTurn, toFault } from './turn.ts'
 import type { TurnAgent } from './turn-context.ts'
@@ -28,7 +29,8 @@ export interface Agent {
   resume(turnId: string, options?: Omit<SendOptions, 'requestId'>): Promise<TurnResult>
   /**
    * For whoever serves the agent: goes on with the turn whose process ended while people were asked, then runs the messages
-   * that ended processes left, in order and before later ones. Resolves when none is left; rejects as `send` does. Two may call it at once.
+   * that ended processes left, in order and before later ones. Resolves when none is left, or after an abort; rejects as `send`
+   * does. What did not begin by then is left again, and is not cancelled. Two may call it at once.
    */
   takeOver(options?: Omit<SendOptions, 'requestId'>): Promise<readonly TurnResult[]>
   /** Cancels the message with the caller's own id. False when the session has none, or its turn is over. */
@@ -102,8 +104,14 @@ export function createAgent(options: AgentOptions): Agent {
     if (session) checkOwner(session)
   }
 
-  /** Waits for the turn, then runs it to its end. */
-  async function run(queued: TurnRecord, { signal = never(), onEvent }: SendOptions): Promise<TurnResult> {
+  /** Waits for the turn, then runs it to its end. Undefined when `leaves`, and its signal aborted before. */
+  function run(queued: TurnRecord, options: SendOptions): Promise<TurnResult>
+  function run(queued: TurnRecord, options: SendOptions, leaves: true): Promise<TurnResult | undefined>
+  async function run(
+    queued: TurnRecord,
+    { signal = never(), onEvent }: SendOptions,
+    leaves = false,
+  ): Promise<TurnResult | undefined> {
     const turnId = queued.id
     const emit = guard(onEvent)
     emit({ type: 'turn-queued', turnId, sessionId })
@@ -127,7 +135,8 @@ export function createAgent(options: AgentOptions): Agent {
       opened = { messages: [...history, ...added], openCalls: messages.length > 0 ? openCalls : undefined, fate }
       return added
     }
-    const taken = await takeQueued(store, queued, { signal, onWait, opening, agent })
+    const taken = await takeQueued(store, queued, { signal, leaves, onWait, opening, agent })
+    if (taken.type === 'left') return undefined
     const result = taken.type === 'ended' ? resultOf(taken.turn) : await runTaken(taken, { signal, emit, opened })
     emit({ type: 'turn-end', result })
     return result
@@ -207,15 +216,8 @@ export function createAgent(options: AgentOptions): Agent {
     },
     async takeOver(takeOptions = {}) {
       await checkSession()
-      await store.reclaim()
-      // Reads first: where nothing was left, nothing is written.
-      const open = await turns.list({ sessionId, states: ['waiting', 'queued'] })
-      const isLeft = open.some((turn) => turn.isLeft)
-      const adopted = isLeft ? await turns.adopt(sessionId, await agent.processLease()) : []
-      const results: TurnResult[] = []
-      for (const turn of [...open.filter(({ state }) => state === 'waiting'), ...adopted])
-        results.push(await run(turn, takeOptions))
-      return results
+      const { signal = never() } = takeOptions
+      return takeOver({ store, sessionId, agent, signal }, (turn) => run(turn, takeOptions, true))
     },
     async cancel(requestId) {
       await checkSession()

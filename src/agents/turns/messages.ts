@@ -204,6 +204,18 @@ export const TURNS = {
           ...commandFix('Cancel it, so that later messages run:', 'sessions', 'cancel', turnId),
         }
   },
+  leftAgain: ({
+    turnId,
+    sessionId,
+    cause,
+  }: {
+    readonly turnId: string
+    readonly sessionId: string
+    readonly cause: string
+  }) => ({
+    message: `The message ${turnId} did not run, and still waits in session ${sessionId}. ${cause}`,
+    ...commandFix('To run it:', 'sessions', 'resume', turnId),
+  }),
   timedOut: (seconds: number) =>
     words(`The turn did not end within ${seconds} s.`, 'Give it a smaller task, or raise the turn time limit.'),
   fault: () => ({ message: 'The turn ended because of a fault in Nexus.' }),

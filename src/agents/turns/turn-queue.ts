@@ -29,10 +29,17 @@ export interface EndedTurn {
   readonly turn: TurnRecord
 }
 
+/** Its signal aborted before it began, and nobody cancelled it. */
+interface LeftTurn {
+  readonly type: 'left'
+}
+
 /** Additions to the history when the turn is taken: the end of a turn that was cut off, and the message. */
 type Opening = () => Promise<readonly StoredMessage[]>
 
 interface Taking {
+  /** For a message of another process: neither an abort nor a failure before it runs cancels it. */
+  readonly leaves: boolean
   readonly opening: Opening
   readonly agent: Pick<AgentHandle, 'keepLease' | 'processLease'>
 }
@@ -45,7 +52,7 @@ export async function takeQueued(
   store: Store,
   queued: TurnRecord,
   options: { readonly signal: AbortSignal; readonly onWait: (turn: TurnRecord) => void } & Taking,
-): Promise<TakenTurn | EndedTurn> {
+): Promise<TakenTurn | EndedTurn | LeftTurn> {
   const { sessionId } = queued
   const { signal, onWait, ...taking } = options
   let waker: Waker | undefined
@@ -53,7 +60,7 @@ export async function takeQueued(
   let failures = 0
   using _following = { [Symbol.dispose]: () => waker?.stop() }
   for (;;) {
-    let next: TakenTurn | EndedTurn | TurnRecord
+    let next: TakenTurn | EndedTurn | LeftTurn | TurnRecord
     try {
       waker ??= await createWaker(
         store,
@@ -66,7 +73,7 @@ export async function takeQueued(
     } catch (error) {
       const pause = RETRY_PAUSES_MS[failures++]
       if (pause === undefined || !isNexusError(error) || error.code !== 'STORE_FAILED')
-        throw await notRun(store, queued, error)
+        throw await notRun(store, queued, { cause: error, leaves: taking.leaves })
       await delay(pause)
       continue
     }
@@ -82,7 +89,8 @@ async function tryOnce(
   store: Store,
   queued: TurnRecord,
   { isCancelled, ...taking }: { readonly isCancelled: boolean } & Taking,
-): Promise<TakenTurn | EndedTurn | TurnRecord> {
+): Promise<TakenTurn | EndedTurn | LeftTurn | TurnRecord> {
+  if (isCancelled && taking.leaves) return { type: 'left' }
   if (isCancelled) await store.turns.cancel(queued.id)
   const turn = await store.turns.get(queued.id)
   if (!turn) return { type: 'ended', turn: { ...queued, state: 'dropped' } }
@@ -93,16 +101,22 @@ async function tryOnce(
   return turn
 }
 
-/** Cancels a turn that still waits, because this process lives and would bar the later ones. Returns the error for the caller. */
-async function notRun(store: Store, { id: turnId, sessionId }: TurnRecord, cause: unknown): Promise<unknown> {
+/** Cancels an own turn that still waits, because this process lives and would bar the later ones. Returns the error for the caller. */
+async function notRun(
+  store: Store,
+  { id: turnId, sessionId }: TurnRecord,
+  { cause, leaves }: { readonly cause: unknown; readonly leaves: boolean },
+): Promise<unknown> {
   const cancelWaiting = async (): Promise<boolean> => {
     if ((await store.turns.get(turnId))?.state !== 'queued') return false
     return (await store.turns.cancel(turnId)).state === 'cancelled'
   }
-  const isCancelled = await cancelWaiting().catch(() => undefined)
+  const isCancelled = leaves ? undefined : await cancelWaiting().catch(() => undefined)
   if (isCancelled === false) return cause // Another caller runs it, or has ended it.
-  const about = { turnId, sessionId, isCancelled: isCancelled === true, cause: errorMessage(cause) }
-  const { message, ...fix } = TURNS.notRun(about)
+  const about = { turnId, sessionId, cause: errorMessage(cause) }
+  const { message, ...fix } = leaves
+    ? TURNS.leftAgain(about)
+    : TURNS.notRun({ ...about, isCancelled: isCancelled === true })
   return new NexusError(isNexusError(cause) ? cause.code : 'INTERNAL', message, { ...fix, cause })
 }
 

@@ -21,7 +21,8 @@ const GET = `select name, owner, fence, coalesce((select holder.expires_at from 
 const RENEW = `update leases set expires_at = :now + :ttlMs
   where project_id = :projectId and name = :name and fence = :fence returning name, owner, fence, expires_at`
 
-const RELEASE = 'delete from leases where project_id = :projectId and name = :name and fence = :fence returning name'
+const RELEASE =
+  'delete from leases where project_id = :projectId and name = :name and fence = :fence returning name, fence'
 
 export function createSqlLeases(scope: Scope): Leases {
   return {

@@ -6,14 +6,17 @@ import type { Change, Row, Scope } from './scope.ts'
 
 const PROCESSES = 'select fence, process from leases where project_id = :projectId and process is not null'
 
-const END_GONE = 'delete from leases where project_id = :projectId and fence = :fence returning name'
+const END_GONE = 'delete from leases where project_id = :projectId and fence = :fence returning name, fence'
 
 const END_EXPIRED = `delete from leases where project_id = :projectId and held_by is null and expires_at <= :now
-  returning name`
+  returning name, fence`
 
 const END_HELD = `delete from leases where project_id = :projectId and held_by is not null
     and not exists (select 1 from leases as holder where holder.project_id = :projectId and holder.fence = leases.held_by)
-  returning name`
+  returning name, fence`
+
+const LEFT_MESSAGES = `select id, session_id from turns
+  where project_id = :projectId and state = 'queued' and queued_fence = :fence order by seq`
 
 /** The calls of a turn that waits are no longer their owner's to end. */
 const LEFT_CALLS = `select call_id, agent_id, session_id, state from ledger_entries
@@ -93,12 +96,14 @@ async function goneProcesses(statements: Pick<Change, 'all' | 'isGone'>): Promis
   return (await statements.all(PROCESSES)).filter(({ process }) => statements.isGone(String(process)))
 }
 
-/** Ends what was under the leases too. Waiters for a session learn that its lease ended. */
+/** Ends what was under the leases too. Who waits for a session, or behind a message that was left, learns it. */
 export async function released(tx: Change, leases: readonly Row[]): Promise<void> {
   const held = leases.length > 0 ? await tx.all(END_HELD) : []
-  for (const { name } of [...leases, ...held]) {
+  for (const { name, fence } of [...leases, ...held]) {
     const sessionId = sessionOfLease(String(name))
     if (sessionId !== undefined) await tx.event({ type: 'session.released', sessionId })
+    for (const row of await tx.all(LEFT_MESSAGES, { fence: Number(fence) }))
+      await tx.event({ type: 'turn.left', ...eventOwner(row), references: { turnId: String(row.id) } })
   }
 }
 

@@ -18,9 +18,11 @@ import type { Change, Row, Scope, Statements, Values } from './scope.ts'
 import { closeCallsOfTurn } from './reclaim.ts'
 import { addMessages } from './sessions.ts'
 
-/** True while the process that queued it has its lease. */
-const IS_ALIVE = `exists (select 1 from leases where leases.project_id = :projectId
-  and leases.fence = turns.queued_fence and leases.expires_at > :now)`
+/** True while the lease under which it waits lasts; one under another lease lasts as long as that. */
+const IS_ALIVE = `exists (select 1 from leases left join leases as holder
+    on holder.project_id = leases.project_id and holder.fence = leases.held_by
+  where leases.project_id = :projectId and leases.fence = turns.queued_fence
+    and coalesce(holder.expires_at, leases.expires_at) > :now)`
 
 const COLUMNS = `id, session_id, request_id, message, state, cancel_requested, created_at, started_at, ended_at, result,
   steps, input_tokens, output_tokens, total_tokens, hidden_calls,

@@ -159,6 +159,34 @@ export function turnTests(open: Open, clock: Advance): void {
     }
   })
 
+  it('leaves adopted messages again when their lease ends, in their place, and says so', async () => {
+    const store = await open()
+    const [dead, process] = [await acquire(store, 'process:dead'), await acquire(store, 'process:one')]
+    await store.sessions.create({ id: 's1', agentId: 'main', title: '' })
+    const queue = async (from: Lease): Promise<string> =>
+      (await store.turns.enqueue({ sessionId: 's1', message: { role: 'user' }, lease: from })).id
+    const left = [await queue(dead), await queue(dead)]
+    await store.leases.release(dead)
+    const acquired = await store.leases.acquire('serving:one', { owner: 'one', under: process })
+    assert.ok(acquired.type === 'acquired')
+    await store.turns.adopt('s1', acquired.lease)
+    const isLeft = async () => (await store.turns.list()).map((turn) => turn.isLeft)
+    assert.deepEqual(await isLeft(), [false, false])
+    await queue(process)
+    const last = await store.events.last()
+    await store.leases.release(acquired.lease)
+    assert.deepEqual(await isLeft(), [true, true, false])
+    assert.deepEqual(
+      (await store.events.after(last)).map(({ type, references }) => `${type} ${references['turnId']}`),
+      left.map((id) => `turn.left ${id}`),
+    )
+    const again = await store.leases.acquire('serving:two', { owner: 'one', under: process })
+    assert.ok(again.type === 'acquired')
+    await store.turns.adopt('s1', again.lease)
+    await store.leases.release(process)
+    assert.deepEqual(await isLeft(), [true, true, true], 'with the lease above it')
+  })
+
   it("finds and cancels a turn by the caller's own id of its message", async () => {
     const store = await open()
     const [lease, its] = [await openSession(store), await openSession(store, 's2')]

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type AgentEvent, createAgent } from '../../../src/agents/turns/index.ts'
-import { isNexusError } from '../../../src/kernel/index.ts'
-import { sessionLease, type Store } from '../../../src/store/index.ts'
+import { isNexusError, NexusError, succeeded } from '../../../src/kernel/index.ts'
+import { createMemoryStore, sessionLease, type Store } from '../../../src/store/index.ts'
 import type { Reply } from '../../../src/testing/index.ts'
 import { isWhole, localModel, openTestAgent, startRig } from './rig.ts'
 
@@ -77,6 +77,57 @@ describe('whoever serves an agent', () => {
     )
     assert.deepEqual(await said(rig.store), ['zero', 'one', 'two', 'three', 'four'])
     assert.ok(isWhole(await rig.history()))
+  })
+
+  it('leaves what did not begin, when a run rejects: still in order, and no longer in the way', async () => {
+    const store = await createMemoryStore({ projectId: 'default' })
+    let failures = 0
+    const take: Store['turns']['take'] = (sessionId, lease, which) =>
+      failures-- > 0
+        ? Promise.reject(new NexusError('STORE_FAILED', 'The disk is full.', {}))
+        : store.turns.take(sessionId, lease, which)
+    const failing = { ...store, turns: { ...store.turns, take } }
+    await using rig = await startRig({ script: () => DONE, sessionId: 's1', store: failing })
+    await rig.send('zero')
+    const ids = await leave(store, ['one', 'two', 'three'])
+    failures = 4
+    await assert.rejects(rig.agent.takeOver(), (error) => isNexusError(error) && error.message.includes(ids[0] ?? ''))
+    const left = await store.turns.list({ states: ['queued'] })
+    assert.deepEqual([left.map(({ id }) => id), left.every(({ isLeft }) => isLeft)], [ids, true])
+    assert.equal((await rig.send('between')).end, 'done')
+    assert.equal((await rig.agent.takeOver()).length, 3)
+    assert.deepEqual(await said(store), ['zero', 'between', 'one', 'two', 'three'])
+  })
+
+  it('leaves what did not begin, when its signal aborts', async () => {
+    const stop = new AbortController()
+    const script: Reply[] = [DONE, { type: 'tool-calls', calls: [{ name: 'stop', arguments: {} }] }]
+    const tools = { stop: () => (stop.abort(), succeeded('stopped')) }
+    await using rig = await startRig({ script, tools, sessionId: 's1' })
+    await rig.send('zero')
+    const [one, ...others] = await leave(rig.store, ['one', 'two', 'three'])
+    const results = await rig.agent.takeOver({ signal: stop.signal })
+    assert.deepEqual(
+      results.map(({ turnId, end }) => [turnId, end]),
+      [[one, 'cancelled']],
+    )
+    const left = await rig.store.turns.list({ states: ['queued'] })
+    assert.deepEqual([left.map(({ id }) => id), left.every(({ isLeft }) => isLeft)], [others, true])
+    assert.deepEqual(await rig.agent.takeOver({ signal: stop.signal }), [])
+    assert.equal((await rig.store.turns.list({ states: ['queued'] })).length, 2)
+  })
+
+  it('goes on waiting for nobody, when its signal aborts while another process runs a turn', async () => {
+    await using rig = await startRig({ script: [DONE], sessionId: 's1' })
+    await rig.send('zero')
+    const other = await rig.store.leases.acquire(sessionLease('s1'), { owner: 'other', ttlMs: 60_000 })
+    assert.ok(other.type === 'acquired')
+    const [id = ''] = await leave(rig.store, ['one'])
+    const stop = new AbortController()
+    const onEvent = (event: AgentEvent) => void (event.type === 'notice' && stop.abort())
+    assert.deepEqual(await rig.agent.takeOver({ signal: stop.signal, onEvent }), [])
+    const turn = await rig.store.turns.get(id)
+    assert.deepEqual([turn?.state, turn?.isLeft], ['queued', true])
   })
 
   it('writes nothing where nothing was left, and takes nothing of another agent', async () => {
