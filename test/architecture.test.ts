@@ -58,7 +58,7 @@ const MODULES: Readonly<Record<string, Readonly<Record<string, readonly string[]
     load: ['format', 'sources', 'catalog', 'diagnose'],
   },
   agents: { turns: [] },
-  apps: { clients: [], mcp: [], cli: ['clients', 'mcp'] },
+  apps: { clients: [], http: [], mcp: ['http'], cli: ['clients', 'mcp'] },
 }
 
 /** Every module by its path below `src/`: `kernel`, `machine/files`. */
@@ -203,9 +203,12 @@ const NETWORK_USERS: Readonly<Record<string, string>> = {
   'src/agents/turns/model/open-model.ts: @ai-sdk/openai': 'a provider of the AI SDK',
   'src/agents/turns/model/open-model.ts: @ai-sdk/openai-compatible': 'a provider of the AI SDK',
   'src/agents/turns/model/open-model.ts: ai': 'types of a model',
-  'src/apps/mcp/http/guard.ts: node:http': 'the type of a request',
-  'src/apps/mcp/http/serve-http.ts: node:http': 'a server on loopback, with a key',
-  'src/apps/mcp/http/serve-http.ts: node:net': 'the type of an address',
+  'src/apps/http/guard.ts: node:http': 'the type of a request',
+  'src/apps/http/listen.ts: node:http': 'the one server, on loopback unless it is told otherwise',
+  'src/apps/http/listen.ts: node:https': 'the same with a certificate',
+  'src/apps/http/listen.ts: node:net': 'the type of an address',
+  'src/apps/mcp/http/mount.ts: node:http': 'types of a request and a response',
+  'src/apps/mcp/http/serve-http.ts: node:http': 'types of a request and a response',
   'src/machine/sandbox/runner/pipes.ts: node:net': 'reads pipes that it inherited; it connects to nothing',
   'src/store/postgres/pool.ts: pg': 'connects to the database that the user configured',
   'src/testing/model-server.ts: node:http': 'a server for tests, on loopback',

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { errorCode, NexusError, toSafeLine } from '../../../kernel/index.ts'
+import { errorCode, NexusError, toSafeLine } from '../../kernel/index.ts'
 
 const KEY = /^[A-Za-z0-9_-]{32,128}$/
 const KEY_BYTES = 32
