@@ -4,6 +4,11 @@ export {
   type AgentEvent,
   type AgentOptions,
   createAgent,
+  type MessageAuthor,
   resolveModel,
+  type SendOptions,
+  type TurnHooks,
   type TurnResult,
+  type TurnSpent,
+  type TurnStop,
 } from '../agents/turns/index.ts'

@@ -26,10 +26,14 @@ export async function runBatch<C extends { readonly arguments: JsonObject }>(
   run: (call: C) => Promise<Outcome>,
   options: BatchOptions = {},
 ): Promise<readonly Answered<C>[]> {
-  const isParallel = calls.some(
+  return isParallelBatch(calls) ? runConcurrent(calls, run, options) : runInTurn(calls, run, options)
+}
+
+/** True when one of the calls asks that all run at once. */
+export function isParallelBatch(calls: readonly { readonly arguments: JsonObject }[]): boolean {
+  return calls.some(
     (call) => Object.hasOwn(call.arguments, PARALLEL_ARGUMENT) && call.arguments[PARALLEL_ARGUMENT] === true,
   )
-  return isParallel ? runConcurrent(calls, run, options) : runInTurn(calls, run, options)
 }
 
 const DEFAULT_CONCURRENT = 10

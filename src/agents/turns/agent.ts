@@ -1,8 +1,11 @@
 import { type Clock, NexusError, systemClock } from '../../kernel/index.ts'
 import type { SessionRecord, Store, StoredMessage, TurnRecord } from '../../store/index.ts'
 import type { AgentEvent, AgentListener, TurnResult } from './events.ts'
+import { agentMessage, authorOf, type MessageAuthor } from './agent-messages.ts'
 import { assistantMessage, CLOSING, type FateOfCalls, repairHistory, toTitle, userMessage } from './history.ts'
-import { type AgentLimits, toLimits } from './limits.ts'
+import type { TurnHooks } from './hooks.ts'
+import { type AgentLimits, startTimer, toLimits } from './limits.ts'
+import { createLiveTurn, type LiveTurn } from './live-turn.ts'
 import type { ModelChoice } from './model/open-model.ts'
 import { fateOfCalls, nameLeft, openQuestion, recordedCalls } from './left-work.ts'
 import { AGENTS, NOTICES, TURNS } from './messages.ts'
@@ -35,6 +38,13 @@ export interface Agent {
   takeOver(options?: Omit<SendOptions, 'requestId'>): Promise<readonly TurnResult[]>
   /** Cancels the message with the caller's own id. False when the session has none, or its turn is over. */
   cancel(requestId: string): Promise<boolean>
+  /**
+   * Gives the running turn a message of another agent. True: it is durable in the history, and the model reads it before its next
+   * step. False: no turn of this agent runs in this process, and nothing was kept. Rejects with STORE_FAILED or LEASE_LOST.
+   */
+  deliver(content: string, from: MessageAuthor): Promise<boolean>
+  /** Stops the clock of the running turn while something outside is waited for, such as a person who is asked about a call of a child. Call the result once it is over. */
+  pauseClock(): () => void
 }
 
 export interface SendOptions {
@@ -43,12 +53,17 @@ export interface SendOptions {
   /** Ends the turn, also while it waits: the request to the model is closed, a running command is stopped, open calls are answered "cancelled". */
   readonly signal?: AbortSignal
   readonly onEvent?: AgentListener
+  /** The message is another agent's: the model reads it in a boundary, never as words of the user. */
+  readonly from?: MessageAuthor
 }
 
 export interface AgentOptions {
   /** The agent in its session, from `runtime.openAgent({ id, sessionId })`. The session is made when there is none. */
   readonly agent: TurnAgent
-  readonly model: ModelChoice
+  /** The model, or how it is found at the begin of each turn. */
+  readonly model: ModelChoice | (() => ModelChoice | Promise<ModelChoice>)
+  /** Where the owner of the agent takes part in its turns, such as budgets and a place among those that ask at once. */
+  readonly hooks?: TurnHooks
   /** The store of the runtime. */
   readonly store: Store
   /** The first part of the system prompt; the skills follow. */
@@ -73,13 +88,14 @@ interface OpenedHistory {
 
 /** Makes an agent. Nothing happens before the first `send`. Throws INVALID_ARGUMENT for a limit that cannot be used, and for an agent without a session. */
 export function createAgent(options: AgentOptions): Agent {
-  const { agent, model, store, clock = systemClock } = options
+  const { agent, store, hooks = {}, clock = systemClock } = options
   const { sessions, turns } = store
   const { id, key } = agent
   const sessionId = sessionOf(agent)
   const place = { store, sessionId }
   const limits = toLimits(options.limits)
   const instructions = options.instructions ?? DEFAULT_INSTRUCTIONS
+  let live: LiveTurn | undefined
 
   /** Another message to the same new session may be first. */
   async function createSession(content: string): Promise<SessionRecord> {
@@ -148,11 +164,15 @@ export function createAgent(options: AgentOptions): Agent {
   ): Promise<TurnResult> {
     const { turn, lease, stopped, goesOn } = taken
     const turnId = turn.id
-    emit({ type: 'turn-start', turnId, sessionId, model: model.describe })
     const signal = AbortSignal.any([caller, stopped])
-    const base = { agent, sessionId, turnId, model, sessions, turns, lease, limits, clock, signal, emit }
+    const running = createLiveTurn(startTimer(clock, limits.turnTimeoutMs), (message) =>
+      sessions.append(sessionId, [message], lease),
+    )
     let ended: FinishedTurn
     try {
+      const model = typeof options.model === 'function' ? await options.model() : options.model
+      const base = { agent, sessionId, turnId, model, sessions, turns, lease, limits, clock, signal, emit, hooks }
+      emit({ type: 'turn-start', turnId, sessionId, model: model.describe })
       const { openCalls, fate } = opened
       if (openCalls) emit({ type: 'notice', code: 'interrupted-turn', text: NOTICES.repaired({ openCalls, fate }) })
       const told = [instructions, await begin(taken, { signal, emit })].filter((text) => text !== '').join('\n\n')
@@ -161,10 +181,13 @@ export function createAgent(options: AgentOptions): Agent {
       const before: Before | undefined = goesOn
         ? { hidden: new Set(hiddenCalls), recorded: await recordedCalls(place, turnId) }
         : undefined
-      ended = await runTurn({ ...base, use, messages, instructions: told, before })
+      live = running
+      ended = await runTurn({ ...base, use, messages, instructions: told, before, live })
     } catch (error) {
       ended = notBegun(turn, error, signal.aborted)
     } finally {
+      live = undefined
+      running.timer.stop()
       agent.endTurn()
     }
     return finish(taken, ended)
@@ -179,7 +202,7 @@ export function createAgent(options: AgentOptions): Agent {
     await agent.beginTurn({ lease, signal })
     agent.recallSkills(before?.loaded ?? [])
     const snapshot = agent.snapshot()
-    const about = skillsOfTurn(String(message.content), {
+    const about = skillsOfTurn(authorOf(message) === undefined ? String(message.content) : '', {
       catalog: agent.catalog(),
       before: before?.snapshot,
       now: snapshot,
@@ -209,7 +232,8 @@ export function createAgent(options: AgentOptions): Agent {
     async send(content, sendOptions = {}) {
       if (content.trim() === '') throw invalid(AGENTS.emptyMessage())
       checkOwner((await sessions.get(sessionId)) ?? (await createSession(content)))
-      const message = agent.redact(userMessage(content))
+      const { from } = sendOptions
+      const message = agent.redact(from ? agentMessage(content, from) : userMessage(content))
       const lease = await agent.processLease()
       const turn = await turns.enqueue({ sessionId, message, lease, requestId: sendOptions.requestId })
       return run(turn, sendOptions)
@@ -225,6 +249,15 @@ export function createAgent(options: AgentOptions): Agent {
       if (!turn || turn.endedAt !== undefined) return false
       const { state, isCancelRequested } = await turns.cancel(turn.id)
       return state === 'cancelled' || (state === 'running' && isCancelRequested)
+    },
+    async deliver(content, from) {
+      if (content.trim() === '') throw invalid(AGENTS.emptyMessage())
+      return (await live?.deliver(agent.redact(agentMessage(content, from)))) ?? false
+    },
+    pauseClock() {
+      const timer = live?.timer
+      timer?.pause()
+      return () => timer?.resume()
     },
     async resume(turnId, resumeOptions = {}) {
       await checkSession()

@@ -37,6 +37,40 @@ export function createAnswerText({ agent, emit }: Pick<TurnContext, 'agent' | 'e
   }
 }
 
+/** The model's reasoning as it comes, without secrets. */
+export interface Thoughts {
+  begin(): void
+  add(text: string): void
+  end(): void
+}
+
+export function createThoughts({ agent, emit }: Pick<TurnContext, 'agent' | 'emit'>): Thoughts {
+  let stream = agent.redactStream()
+  let isActive = false
+  const send = (text: string): void => {
+    if (text !== '') emit({ type: 'reasoning-delta', text })
+  }
+  const begin = (): void => {
+    if (isActive) return
+    isActive = true
+    stream = agent.redactStream()
+    emit({ type: 'reasoning', isActive })
+  }
+  return {
+    begin,
+    add(text) {
+      begin()
+      send(stream.push(text))
+    },
+    end() {
+      if (!isActive) return
+      isActive = false
+      send(stream.end(true))
+      emit({ type: 'reasoning', isActive })
+    },
+  }
+}
+
 /** A message that ends where the answer was cut, without the beginning of a secret there. Whole secrets are redacted when it is stored. */
 export function withoutCutSecret(message: StoredMessage, agent: TurnContext['agent']): StoredMessage {
   if (!Array.isArray(message.content)) return message

@@ -18,8 +18,9 @@ export interface TurnResult {
   readonly sessionId: string
   /** The model's last answer; what had come of it when the turn was cancelled or failed. */
   readonly text: string
-  readonly end: 'done' | 'cancelled' | 'max-iterations' | 'failed'
-  /** Only with `failed`: MODEL_FAILED, TIMEOUT, STORE_FAILED, or LEASE_LOST for a turn that was cut off. */
+  /** `stopped`: a check before a step of it ended it, such as a budget. */
+  readonly end: 'done' | 'cancelled' | 'max-iterations' | 'stopped' | 'failed'
+  /** With `failed`: MODEL_FAILED, TIMEOUT, STORE_FAILED, or LEASE_LOST for a turn that was cut off. With `stopped`: LIMIT_EXCEEDED. */
   readonly error?: NexusError
   readonly usage: TurnUsage
 }
@@ -47,6 +48,12 @@ export type NoticeCode =
   /** The provider does not support a setting. */
   | 'model-warning'
 
+/** A call of one answer, with its id in the ledger. */
+export interface BatchCall {
+  readonly callId: string
+  readonly tool: string
+}
+
 /** Events of a turn, in order. Every `tool-call` is followed by exactly one `tool-result` of the same `callId`. */
 export type AgentEvent =
   /** The message is durable; the turn can be cancelled by its id from now on. */
@@ -54,6 +61,18 @@ export type AgentEvent =
   /** The turn was taken. A turn that ended before, or that another caller runs, has no `turn-start`. */
   | { readonly type: 'turn-start'; readonly turnId: string; readonly sessionId: string; readonly model: string }
   | { readonly type: 'text-delta'; readonly text: string }
+  /** The model begins or ends to reason, where its provider shows that. */
+  | { readonly type: 'reasoning'; readonly isActive: boolean }
+  | { readonly type: 'reasoning-delta'; readonly text: string }
+  /** The model began to write a call; `toolCallId` is its own id. The arguments are not there yet. */
+  | { readonly type: 'tool-named'; readonly toolCallId: string; readonly tool: string }
+  /** Messages of other agents that the model reads with its next step. */
+  | { readonly type: 'messages-delivered'; readonly from: readonly string[] }
+  /** The calls of one answer begin, and are all answered. */
+  | { readonly type: 'batch-start'; readonly calls: readonly BatchCall[]; readonly isParallel: boolean }
+  /** A call failed, so those behind it do not run. */
+  | { readonly type: 'batch-halt'; readonly callId: string }
+  | { readonly type: 'batch-end'; readonly calls: readonly BatchCall[] }
   | {
       readonly type: 'tool-call'
       /** The call's id in the ledger. */

@@ -1,6 +1,8 @@
 // agents: one agent and its turns on the AI SDK: ask the model, work off its calls through the agent, keep the history.
-export { type Agent, type AgentOptions, createAgent } from './agent.ts'
+export { type Agent, type AgentOptions, createAgent, type SendOptions } from './agent.ts'
+export type { MessageAuthor } from './agent-messages.ts'
 export type { AgentEvent, TurnResult } from './events.ts'
+export type { TurnHooks, TurnSpent, TurnStop } from './hooks.ts'
 export { DEFAULT_LIMITS } from './limits.ts'
 export {
   type ConfiguredModel,
@@ -8,5 +10,5 @@ export {
   type ModelRequestOptions,
   resolveModel,
 } from './model/resolve-model.ts'
-export { type ModelChoice, PROVIDERS } from './model/open-model.ts'
+export { costOf, type ModelChoice, type ModelPrice, PROVIDERS } from './model/open-model.ts'
 export type { TurnAgent } from './turn-context.ts'

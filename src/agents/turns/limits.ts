@@ -48,19 +48,20 @@ export interface Timer {
   pause(): void
   resume(): void
   stop(): void
+  /** Milliseconds so far without those in pauses; also where there is no limit. */
+  spentMs(): number
 }
 
 /** A signal that aborts after `ms` by the given clock; `stop` lets go of it. With 0 it never aborts. */
 export function startTimer(clock: Clock, ms: number): Timer {
   const fired = new AbortController()
-  let left = ms
+  let spent = 0
   let pauses = 0
-  let startedAt = 0
+  let startedAt = clock.now()
   let stopped: AbortController | undefined
   const start = (): void => {
-    startedAt = clock.now()
     stopped = new AbortController()
-    clock.sleep(left, stopped.signal).then(
+    clock.sleep(Math.max(1, ms - spent), stopped.signal).then(
       () => fired.abort(),
       () => {
         // Stopped or paused in time: nothing to do.
@@ -72,14 +73,17 @@ export function startTimer(clock: Clock, ms: number): Timer {
     signal: fired.signal,
     pause: () => {
       pauses += 1
-      if (pauses > 1 || ms === 0) return
-      left = Math.max(1, left - (clock.now() - startedAt))
+      if (pauses > 1) return
+      spent += clock.now() - startedAt
       stopped?.abort()
     },
     resume: () => {
       pauses -= 1
-      if (pauses === 0 && ms > 0 && !fired.signal.aborted) start()
+      if (pauses > 0) return
+      startedAt = clock.now()
+      if (ms > 0 && !fired.signal.aborted) start()
     },
     stop: () => stopped?.abort(),
+    spentMs: () => (pauses > 0 ? spent : spent + clock.now() - startedAt),
   }
 }

@@ -9,12 +9,13 @@ import type {
   wrapLanguageModel,
 } from 'ai'
 import { isJsonObject, type JsonObject, type JsonValue, newId, toSafeLine } from '../../kernel/index.ts'
+import { asModelReads } from './agent-messages.ts'
 import type { OfferedTool } from '../../runtime/index.ts'
 import type { StoredMessage } from '../../store/index.ts'
 import type { StepUsage } from './events.ts'
-import { startTimer } from './limits.ts'
+import { startTimer, type Timer } from './limits.ts'
 import { MAX_RETRY_PAUSE_MS, type ModelFailure, stepTimedOut, toModelFailure } from './model-failure.ts'
-import { createAnswerText, type AnswerText, withoutCutSecret } from './answer-text.ts'
+import { createAnswerText, type AnswerText, createThoughts, type Thoughts, withoutCutSecret } from './answer-text.ts'
 import type { TurnContext } from './turn-context.ts'
 
 /** A call as the model asked for it, not yet checked. */
@@ -54,13 +55,15 @@ export interface StepRequest extends Omit<TurnContext, 'sessionId' | 'turnId' | 
   readonly instructions: string
   readonly messages: readonly StoredMessage[]
   readonly tools: readonly OfferedTool[]
+  /** The clock of the turn, which stands still while a place is waited for. */
+  readonly timer: Pick<Timer, 'pause' | 'resume'>
 }
 
 /** Asks the model and repeats what failed for a passing reason, with the pause that the server asks for. */
 export async function askModel(request: StepRequest): Promise<StepAnswer> {
   const { limits, clock, signal, emit } = request
   for (let attempt = 0; ; attempt++) {
-    const answer = await askOnce(request)
+    const answer = await askInPlace(request)
     if (answer.type !== 'failed' || !answer.failure.isRetryable || attempt >= limits.maxRetries) return answer
     const pauseMs = answer.failure.retryAfterMs ?? Math.min(limits.retryDelayMs * 2 ** attempt, MAX_RETRY_PAUSE_MS)
     const again = `Asking again in ${Math.ceil(pauseMs / 1000)} s (${attempt + 1} of ${limits.maxRetries}).`
@@ -75,13 +78,41 @@ export async function askModel(request: StepRequest): Promise<StepAnswer> {
   }
 }
 
+/** Asks while it has a place among those who ask at once. */
+async function askInPlace(request: StepRequest): Promise<StepAnswer> {
+  const { hooks, timer, signal } = request
+  if (!hooks.enterModel) return askOnce(request)
+  timer.pause()
+  let leave: () => void
+  try {
+    leave = await hooks.enterModel(signal)
+  } catch (error) {
+    if (signal.aborted) return { type: 'aborted', text: '' }
+    throw error
+  } finally {
+    timer.resume()
+  }
+  try {
+    return await askOnce(request)
+  } finally {
+    leave()
+  }
+}
+
 async function askOnce(request: StepRequest): Promise<StepAnswer> {
   const { agent, model, limits, clock, signal } = request
   if (signal.aborted) return { type: 'aborted', text: '' }
   const timer = startTimer(clock, limits.stepTimeoutMs)
-  const heard: Heard = { answer: createAnswerText(request), calls: [], end: undefined }
+  const heard: Heard = {
+    answer: createAnswerText(request),
+    thoughts: createThoughts(request),
+    calls: [],
+    named: (toolCallId, wireName) => request.emit({ type: 'tool-named', ...namedTool(request, toolCallId, wireName) }),
+    end: undefined,
+  }
   const broken = (error: unknown): StepAnswer => {
-    const { answer } = heard
+    const { answer, thoughts } = heard
+    thoughts.end()
     answer.end(true)
     const { text, hasBegun } = answer
     if (signal.aborted) return { type: 'aborted', text }
@@ -107,12 +138,20 @@ async function askOnce(request: StepRequest): Promise<StepAnswer> {
   }
 }
 
+function namedTool({ agent, tools }: StepRequest, toolCallId: string, wireName: string) {
+  const known = tools.find((tool) => tool.wireName === wireName)
+  return { toolCallId: toSafeLine(toolCallId), tool: known?.name ?? toSafeLine(agent.redact(wireName)) }
+}
+
 type StepEnd = Extract<TextStreamPart<ToolSet>, { type: 'finish-step' }>
 
 /** The part of an answer that has arrived. */
 interface Heard {
   readonly answer: AnswerText
+  readonly thoughts: Thoughts
   readonly calls: RequestedCall[]
+  /** The model began to write a call. */
+  readonly named: (toolCallId: string, wireName: string) => void
   end: StepEnd | undefined
 }
 
@@ -120,6 +159,10 @@ async function listen(stream: AsyncIterable<TextStreamPart<ToolSet>>, heard: Hea
   for await (const part of stream) {
     if (part.type === 'error') throw part.error
     if (part.type === 'text-delta') heard.answer.add(part.text)
+    if (part.type === 'reasoning-start') heard.thoughts.begin()
+    if (part.type === 'reasoning-delta') heard.thoughts.add(part.text)
+    if (part.type === 'reasoning-end') heard.thoughts.end()
+    if (part.type === 'tool-input-start') heard.named(part.id, part.toolName)
     if (part.type === 'tool-call') heard.calls.push(toRequestedCall(part))
     if (part.type === 'finish-step') heard.end = part
   }
@@ -140,7 +183,7 @@ async function startStream(request: StepRequest, abortSignal: AbortSignal) {
   )
   const result = streamText({
     model: wrapLanguageModel({ model: request.model.languageModel as V4Model, middleware: takeWarnings(warnings) }),
-    messages: request.messages as unknown as ModelMessage[],
+    messages: asModelReads(request.messages) as unknown as ModelMessage[],
     instructions: request.instructions || undefined,
     tools: described.length > 0 ? (Object.fromEntries(described) as ToolSet) : undefined,
     providerOptions: request.model.providerOptions as ProviderSettings | undefined,

@@ -6,7 +6,13 @@ import { TURNS } from './messages.ts'
 
 /** Ids and use are the row's own. */
 export function toStored({ end, text, error }: TurnResult): JsonObject {
-  return { end, text, ...(error && { error: { code: error.code, message: error.message } }) }
+  return {
+    end,
+    text,
+    ...(error && {
+      error: { code: error.code, message: error.message, ...(error.fix !== undefined && { fix: error.fix }) },
+    }),
+  }
 }
 
 /** The result of a turn that is over. One that was cut off is `failed`; one that was cancelled or dropped before it began has no text. */
@@ -18,11 +24,12 @@ export function resultOf({ id: turnId, sessionId, state, use: usage, result = {}
     return { ...about, end: 'failed', error: new NexusError('LEASE_LOST', message, fix) }
   }
   if (result.end === 'done' || result.end === 'max-iterations') return { ...about, end: result.end }
-  return { ...about, end: 'failed', error: toError(result.error) }
+  return { ...about, end: result.end === 'stopped' ? 'stopped' : 'failed', error: toError(result.error) }
 }
 
 function toError(stored: JsonValue | undefined): NexusError {
-  const { code, message } = isJsonObject(stored) ? stored : {}
+  const { code, message, fix } = isJsonObject(stored) ? stored : {}
   const isKnown = typeof code === 'string' && Object.hasOwn(CODES, code)
-  return new NexusError(isKnown ? (code as ErrorCode) : 'INTERNAL', String(message ?? TURNS.unknownFailure().message))
+  const words = String(message ?? TURNS.unknownFailure().message)
+  return new NexusError(isKnown ? (code as ErrorCode) : 'INTERNAL', words, typeof fix === 'string' ? { fix } : {})
 }

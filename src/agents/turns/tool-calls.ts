@@ -9,7 +9,7 @@ import {
 } from '../../kernel/index.ts'
 import type { CallOptions, OfferedTool } from '../../runtime/index.ts'
 import type { StoredMessage } from '../../store/index.ts'
-import { runBatch } from '../../tools/index.ts'
+import { isParallelBatch, runBatch } from '../../tools/index.ts'
 import type { Timer } from './limits.ts'
 import type { RequestedCall } from './model-step.ts'
 import type { TurnContext } from './turn-context.ts'
@@ -83,10 +83,16 @@ export async function runToolCalls(requested: readonly RequestedCall[], turn: To
     })
     return faults.length === 0 ? outcome : UNRECORDED
   }
+  const named = calls.map(({ callId, tool }) => ({ callId, tool }))
+  const isParallel = isParallelBatch(calls)
+  turn.emit({ type: 'batch-start', calls: named, isParallel })
   const answered = await runBatch(calls, run, { maxConcurrent: turn.limits.maxConcurrentTools, signal: turn.signal })
-  for (const { call, outcome, ran } of answered) {
-    if (!ran) await answerUnrun(call, { outcome, startedAt: announce(call, turn) }, turn)
-  }
+  const unrun = answered.filter(({ ran }) => !ran)
+  const failed =
+    isParallel || turn.signal.aborted ? undefined : answered.find(({ outcome }) => outcome.type === 'failed')
+  if (failed && unrun.length > 0) turn.emit({ type: 'batch-halt', callId: failed.call.callId })
+  for (const { call, outcome } of unrun) await answerUnrun(call, { outcome, startedAt: announce(call, turn) }, turn)
+  turn.emit({ type: 'batch-end', calls: named })
   if (faults.length > 0) throw faults[0]
 }
 

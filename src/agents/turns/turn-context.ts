@@ -3,6 +3,7 @@ import type { AgentHandle } from '../../runtime/index.ts'
 import type { Lease } from '../../store/index.ts'
 import type { AgentListener } from './events.ts'
 import type { AgentLimits } from './limits.ts'
+import type { TurnHooks } from './hooks.ts'
 import type { ModelChoice } from './model/open-model.ts'
 
 /** The part of an opened agent that its turns need. */
@@ -41,4 +42,5 @@ export interface TurnContext {
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly emit: AgentListener
+  readonly hooks: TurnHooks
 }

@@ -1,9 +1,12 @@
 import { isNexusError, NexusError } from '../../kernel/index.ts'
 import type { Sessions, StoredMessage, Turns, TurnUse } from '../../store/index.ts'
 import type { AgentListener, StepUsage, TurnResult, TurnUsage } from './events.ts'
+import { authorOf } from './agent-messages.ts'
 import { assistantMessage, CLOSING, openCalls, repairHistory, toolMessage } from './history.ts'
-import { startTimer, type Timer } from './limits.ts'
+import type { LiveTurn } from './live-turn.ts'
+import type { TurnStop } from './hooks.ts'
 import { NOTICES, TURNS } from './messages.ts'
+import { costOf } from './model/open-model.ts'
 import { askModel, type RequestedCall, type StepAnswer } from './model-step.ts'
 import type { OfferedTool } from '../../runtime/index.ts'
 import { withParallel } from '../../tools/index.ts'
@@ -20,6 +23,7 @@ export interface TurnParts extends TurnContext {
   readonly use: TurnUse
   /** The part that an ended process did; absent for a turn that begins. */
   readonly before?: Before
+  readonly live: LiveTurn
 }
 
 /** A turn that goes on from answers to its questions. */
@@ -48,26 +52,25 @@ type Ending = Pick<TurnResult, 'end' | 'text' | 'error'> & {
  * Each step is in the store before the next thing happens; the last one is returned. Does not throw: a fault is the result `failed`.
  */
 export async function runTurn(parts: TurnParts): Promise<FinishedTurn> {
-  const { turnId, sessionId, limits, clock } = parts
+  const { turnId, sessionId, limits, live } = parts
+  const { timer } = live
   const usage = createUsage(parts.use)
-  const timer = startTimer(clock, limits.turnTimeoutMs)
-  try {
-    const signal = AbortSignal.any([parts.signal, timer.signal])
-    const ending = await loop({ ...parts, signal }, usage, timer).catch((cause: unknown) => toEnding(cause, parts))
-    const named =
-      ending.end === 'cancelled' && timer.signal.aborted && !parts.signal.aborted
-        ? timedOut(ending, limits.turnTimeoutMs)
-        : ending
-    const { closing: _closing, isKept: _isKept, message: _message, tokens, ...ended } = named
-    const result = { turnId, sessionId, ...ended, usage: usage.total() }
-    return { result, messages: lastMessages(named, parts), tokens }
-  } finally {
-    timer.stop()
-  }
+  const signal = AbortSignal.any([parts.signal, timer.signal])
+  const ending = await loop({ ...parts, signal }, usage).catch((cause: unknown) => toEnding(cause, parts))
+  // A message that came at the very end is in the history: the next turn reads it.
+  await live.close()
+  const named =
+    ending.end === 'cancelled' && timer.signal.aborted && !parts.signal.aborted
+      ? timedOut(ending, limits.turnTimeoutMs)
+      : ending
+  const { closing: _closing, isKept: _isKept, message: _message, tokens, ...ended } = named
+  const result = { turnId, sessionId, ...ended, usage: usage.total() }
+  return { result, messages: lastMessages(named, parts), tokens }
 }
 
-async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>, timer: Timer): Promise<Ending> {
-  const { agent, sessions, turns, turnId, sessionId, lease, limits, emit, signal, before } = parts
+async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>): Promise<Ending> {
+  const { agent, sessions, turns, turnId, sessionId, lease, limits, emit, signal, before, live, hooks, model } = parts
+  const { timer } = live
   const messages = [...parts.messages]
   /** A message as the history keeps it; the model reads it from now on. */
   const join = (message: StoredMessage): StoredMessage => {
@@ -95,11 +98,21 @@ async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>, tim
     await runToolCalls(openCalls(messages), { ...forCalls, recorded, hidden, tools: agent.definitions() })
     if (signal.aborted) return { end: 'cancelled', text: '', closing: CLOSING.cancelled, isKept: true }
   }
+  const takeDelivered = (): void => {
+    const delivered = live.take()
+    messages.push(...delivered)
+    const from = delivered.map((message) => authorOf(message) ?? '')
+    if (from.length > 0) emit({ type: 'messages-delivered', from })
+  }
   for (let iteration = usage.total().steps; iteration < limits.maxIterations; iteration++) {
+    const use = usage.total()
+    const stop = await hooks.beforeStep?.({ turnId, ...use, activeMs: timer.spentMs(), cost: costOf(use, model.price) })
+    if (stop) return stopped(stop)
+    takeDelivered()
     // Tools are read at each step: loading a skill may add some.
     const tools = agent.definitions()
     const offered = limits.maxConcurrentTools > 1 ? tools.map(toParallel) : tools
-    const answer = await askModel({ ...parts, instructions, messages, tools: offered })
+    const answer = await askModel({ ...parts, timer, instructions, messages, tools: offered })
     if (answer.type === 'aborted') return { end: 'cancelled', text: answer.text, closing: CLOSING.cancelled }
     if (answer.type === 'failed')
       return { end: 'failed', text: answer.text, error: answer.failure.error, closing: CLOSING.failed }
@@ -108,12 +121,24 @@ async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>, tim
     const asked = answer.message ?? assistantMessage(CLOSING.empty)
     const message = join(asked)
     const tokens = toCounts(answer.usage)
-    if (answer.calls.length === 0) return { end: 'done', text: answer.text, message, tokens }
+    if (answer.calls.length === 0 && (await live.close())) return { end: 'done', text: answer.text, message, tokens }
     await turns.step(turnId, lease, { message, tokens, hiddenCalls: hiddenIn(answer.calls, agent) })
-    await runToolCalls(answer.calls, { ...forCalls, tools })
+    if (answer.calls.length > 0) await runToolCalls(answer.calls, { ...forCalls, tools })
     if (signal.aborted) return { end: 'cancelled', text: answer.text, closing: CLOSING.cancelled, isKept: true }
   }
   return { end: 'max-iterations', text: CLOSING['max-iterations'], closing: CLOSING['max-iterations'] }
+}
+
+/** The hook's words end the turn, for the model in its history and for people as the error. */
+function stopped({ message, fix, forModel = message }: TurnStop): Ending {
+  const closing = `[${forModel}]`
+  return {
+    end: 'stopped',
+    text: closing,
+    error: new NexusError('LIMIT_EXCEEDED', message, { fix }),
+    closing,
+    isKept: true,
+  }
 }
 
 /** Writes which skills the model has, each time that changed, so that another process knows it. */

@@ -31,18 +31,21 @@ describe('a batch of calls', () => {
     assert.equal(answers.length, 4)
     for (const text of answers.slice(2)) assert.match(text, /Did not execute: halted due to error in previous tool/)
     assert.deepEqual(
-      rig.events.filter(({ type }) => type.startsWith('tool-')).map(({ type }) => type),
+      rig.events.filter(({ type }) => /^(tool-(?!named)|batch-)/.test(type)).map(({ type }) => type),
       [
+        'batch-start',
         'tool-call',
         'tool-decision',
         'tool-result',
         'tool-call',
         'tool-decision',
         'tool-result',
+        'batch-halt',
         'tool-call',
         'tool-result',
         'tool-call',
         'tool-result',
+        'batch-end',
       ],
     )
   })

@@ -16,8 +16,23 @@ export interface ModelChoice {
   readonly providerOptions?: { readonly [provider: string]: JsonObject }
   /** Which key is sent, by the name of its setting; absent when that is not known. */
   readonly key?: KeyUse
+  readonly price?: ModelPrice
   /** Blanks the key in a text that came from the provider. */
   readonly redact?: (text: string) => string
+}
+
+/** Money for a million tokens, in whatever currency the budgets have. */
+export interface ModelPrice {
+  readonly input: number
+  readonly output: number
+}
+
+/** Money for some tokens; undefined where no price is known. */
+export function costOf(
+  { inputTokens, outputTokens }: { readonly inputTokens: number; readonly outputTokens: number },
+  price: ModelPrice | undefined,
+): number | undefined {
+  return price && (inputTokens * price.input + outputTokens * price.output) / 1_000_000
 }
 
 /** Names of settings, never values. */

@@ -214,6 +214,7 @@ function failureOf({ end, error, usage, sessionId }: TurnResult): Failure | unde
           ...['run', '--session', sessionId.slice(0, 13), 'go on'],
         ),
       }
+    case 'stopped':
     case 'failed':
       return toFailure(error ?? errorOf('MODEL_FAILED', 'The turn failed.'))
   }

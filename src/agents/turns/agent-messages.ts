@@ -1,0 +1,57 @@
+/** agent-messages: messages that come from another agent, in the history and as the model reads them. */
+import { isJsonObject, sha256, toSafeLine } from '../../kernel/index.ts'
+import type { StoredMessage } from '../../store/index.ts'
+
+/** Another agent as the author of a message. */
+export interface MessageAuthor {
+  /** Ids of its ancestors and its own, such as `main/worker`. */
+  readonly agent: string
+}
+
+/** The message as the history keeps it: its text as it was sent, and who sent it. */
+export function agentMessage(content: string, { agent }: MessageAuthor): StoredMessage {
+  return { role: 'user', content, providerOptions: { nexus: { from: toSafeLine(agent) } } }
+}
+
+/** The author of a message that another agent sent; undefined for any other message. */
+export function authorOf(message: StoredMessage): string | undefined {
+  const from = ownNotes(message)?.from
+  return typeof from === 'string' ? from : undefined
+}
+
+/** The notes of Nexus about a message; no provider gets them. */
+function ownNotes({ providerOptions }: StoredMessage): { readonly [name: string]: unknown } | undefined {
+  const notes = isJsonObject(providerOptions) ? providerOptions.nexus : undefined
+  return isJsonObject(notes) ? notes : undefined
+}
+
+/**
+ * The messages as the model reads them. One of another agent is in a boundary that its text cannot contain, because it is made from
+ * that text. One that came while calls ran follows their answers: providers refuse anything between a call and its answer.
+ */
+export function asModelReads(messages: readonly StoredMessage[]): StoredMessage[] {
+  const arranged: StoredMessage[] = []
+  let late: StoredMessage[] = []
+  let open = 0
+  for (const message of messages) {
+    const from = authorOf(message)
+    const shown = from === undefined ? message : inBoundary(String(message.content), from)
+    if (from !== undefined && open > 0) late.push(shown)
+    else arranged.push(shown)
+    open = Math.max(0, open + countOf(message, 'tool-call') - countOf(message, 'tool-result'))
+    if (open > 0) continue
+    arranged.push(...late)
+    late = []
+  }
+  return [...arranged, ...late]
+}
+
+function inBoundary(text: string, from: string): StoredMessage {
+  const tag = `message-${sha256(text).slice(0, 16)}`
+  const lead = `The agent ${from} sent the text between the two lines with ${tag}. It is that agent's text, not the words of the user.`
+  return { role: 'user', content: `${lead}\n<${tag}>\n${text}\n</${tag}>` }
+}
+
+function countOf({ content }: StoredMessage, type: string): number {
+  return Array.isArray(content) ? content.filter((part) => isJsonObject(part) && part.type === type).length : 0
+}
