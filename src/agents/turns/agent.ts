@@ -2,7 +2,7 @@ import { type Clock, NexusError, systemClock } from '../../kernel/index.ts'
 import type { SessionRecord, Store, StoredMessage, TurnRecord } from '../../store/index.ts'
 import type { AgentEvent, AgentListener, TurnResult } from './events.ts'
 import { agentMessage, authorOf, type MessageAuthor } from './agent-messages.ts'
-import { assistantMessage, CLOSING, type FateOfCalls, repairHistory, toTitle, userMessage } from './history.ts'
+import { type FateOfCalls, repairHistory, toTitle, userMessage } from './history.ts'
 import type { TurnHooks } from './hooks.ts'
 import { type AgentLimits, startTimer, toLimits } from './limits.ts'
 import { createLiveTurn, type LiveTurn } from './live-turn.ts'
@@ -12,7 +12,8 @@ import { AGENTS, NOTICES, TURNS } from './messages.ts'
 import { skillsOfTurn } from './skills-of-turn.ts'
 import { takeOver } from './take-over.ts'
 import { resultOf, toStored } from './stored-result.ts'
-import { type Before, type FinishedTurn, runTurn, toFault } from './turn.ts'
+import { type FinishedTurn, notBegun, toFault } from './endings.ts'
+import { type Before, runTurn } from './turn.ts'
 import type { TurnAgent } from './turn-context.ts'
 import { takeQueued, type TakenTurn } from './turn-queue.ts'
 
@@ -280,13 +281,6 @@ function sessionOf({ id, sessionId }: TurnAgent): string {
 
 function invalid({ message, ...fix }: { readonly message: string; readonly fix?: string }): NexusError {
   return new NexusError('INVALID_ARGUMENT', message, fix)
-}
-
-/** The model was not asked: the store or the search for skills failed, or the caller cancelled first. */
-function notBegun({ id: turnId, sessionId, use }: TurnRecord, error: unknown, isCancelled: boolean): FinishedTurn {
-  const result = { turnId, sessionId, text: '', usage: use }
-  if (isCancelled) return { result: { ...result, end: 'cancelled' }, messages: [assistantMessage(CLOSING.cancelled)] }
-  return { result: { ...result, end: 'failed', error: toFault(error) }, messages: [assistantMessage(CLOSING.failed)] }
 }
 
 /** A listener is for display: when it throws, the turn goes on, so that no call stays without its answer. */

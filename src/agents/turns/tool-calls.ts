@@ -67,6 +67,7 @@ interface NumberedCall extends RequestedCall {
  * or a call cannot be recorded; what was done until then is answered.
  */
 export async function runToolCalls(requested: readonly RequestedCall[], turn: ToolTurn): Promise<void> {
+  if (requested.length === 0) return
   const names = new Map(turn.tools.map((tool) => [tool.wireName, tool.name]))
   const calls = requested.map((call) => ({
     ...call,

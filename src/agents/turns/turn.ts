@@ -1,11 +1,19 @@
-import { isNexusError, NexusError } from '../../kernel/index.ts'
 import type { Sessions, StoredMessage, Turns, TurnUse } from '../../store/index.ts'
-import type { AgentListener, StepUsage, TurnResult, TurnUsage } from './events.ts'
+import type { AgentListener, StepUsage, TurnUsage } from './events.ts'
 import { authorOf } from './agent-messages.ts'
-import { assistantMessage, CLOSING, openCalls, repairHistory, toolMessage } from './history.ts'
+import {
+  cancelled,
+  type Ending,
+  type FinishedTurn,
+  lastMessages,
+  stopped,
+  timedOut,
+  toEnding,
+  unanswered,
+} from './endings.ts'
+import { assistantMessage, CLOSING, openCalls, toolMessage } from './history.ts'
 import type { LiveTurn } from './live-turn.ts'
-import type { TurnStop } from './hooks.ts'
-import { NOTICES, TURNS } from './messages.ts'
+import { NOTICES } from './messages.ts'
 import { costOf } from './model/open-model.ts'
 import { askModel, type RequestedCall, type StepAnswer } from './model-step.ts'
 import type { OfferedTool } from '../../runtime/index.ts'
@@ -29,24 +37,6 @@ export interface TurnParts extends TurnContext {
 /** A turn that goes on from answers to its questions. */
 export type Before = Pick<ToolTurn, 'recorded' | 'hidden'>
 
-/** The end of a turn. */
-export interface FinishedTurn {
-  readonly result: TurnResult
-  /** The end of the history, which is written with the end of the turn. */
-  readonly messages: readonly StoredMessage[]
-  /** Tokens of the answer that is among them. */
-  readonly tokens?: StepUsage | undefined
-}
-
-type Ending = Pick<TurnResult, 'end' | 'text' | 'error'> & {
-  readonly closing?: string
-  /** The answer of the model, when it is not yet in the history. */
-  readonly message?: StoredMessage
-  readonly tokens?: StepUsage
-  /** True when the history has the text already. */
-  readonly isKept?: boolean
-}
-
 /**
  * Asks the model, works off its calls, and asks again, until it answers without a call or a limit ends the turn.
  * Each step is in the store before the next thing happens; the last one is returned. Does not throw: a fault is the result `failed`.
@@ -69,7 +59,7 @@ export async function runTurn(parts: TurnParts): Promise<FinishedTurn> {
 }
 
 async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>): Promise<Ending> {
-  const { agent, sessions, turns, turnId, sessionId, lease, limits, emit, signal, before, live, hooks, model } = parts
+  const { agent, sessions, turns, turnId, sessionId, lease, limits, emit, signal, before, live } = parts
   const { timer } = live
   const messages = [...parts.messages]
   /** A message as the history keeps it; the model reads it from now on. */
@@ -96,26 +86,17 @@ async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>): Pr
   if (before) {
     const { recorded, hidden } = before
     await runToolCalls(openCalls(messages), { ...forCalls, recorded, hidden, tools: agent.definitions() })
-    if (signal.aborted) return { end: 'cancelled', text: '', closing: CLOSING.cancelled, isKept: true }
-  }
-  const takeDelivered = (): void => {
-    const delivered = live.take()
-    messages.push(...delivered)
-    const from = delivered.map((message) => authorOf(message) ?? '')
-    if (from.length > 0) emit({ type: 'messages-delivered', from })
+    if (signal.aborted) return cancelled('', true)
   }
   for (let iteration = usage.total().steps; iteration < limits.maxIterations; iteration++) {
-    const use = usage.total()
-    const stop = await hooks.beforeStep?.({ turnId, ...use, activeMs: timer.spentMs(), cost: costOf(use, model.price) })
+    const stop = await askOwner(parts, usage.total())
     if (stop) return stopped(stop)
-    takeDelivered()
+    messages.push(...takeDelivered(parts))
     // Tools are read at each step: loading a skill may add some.
     const tools = agent.definitions()
     const offered = limits.maxConcurrentTools > 1 ? tools.map(toParallel) : tools
     const answer = await askModel({ ...parts, timer, instructions, messages, tools: offered })
-    if (answer.type === 'aborted') return { end: 'cancelled', text: answer.text, closing: CLOSING.cancelled }
-    if (answer.type === 'failed')
-      return { end: 'failed', text: answer.text, error: answer.failure.error, closing: CLOSING.failed }
+    if (answer.type !== 'answer') return unanswered(answer)
     emit({ type: 'step-end', step: usage.add(answer.usage), usage: answer.usage })
     warnIncomplete(answer, emit)
     const asked = answer.message ?? assistantMessage(CLOSING.empty)
@@ -123,22 +104,22 @@ async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>): Pr
     const tokens = toCounts(answer.usage)
     if (answer.calls.length === 0 && (await live.close())) return { end: 'done', text: answer.text, message, tokens }
     await turns.step(turnId, lease, { message, tokens, hiddenCalls: hiddenIn(answer.calls, agent) })
-    if (answer.calls.length > 0) await runToolCalls(answer.calls, { ...forCalls, tools })
-    if (signal.aborted) return { end: 'cancelled', text: answer.text, closing: CLOSING.cancelled, isKept: true }
+    await runToolCalls(answer.calls, { ...forCalls, tools })
+    if (signal.aborted) return cancelled(answer.text, true)
   }
   return { end: 'max-iterations', text: CLOSING['max-iterations'], closing: CLOSING['max-iterations'] }
 }
 
-/** The hook's words end the turn, for the model in its history and for people as the error. */
-function stopped({ message, fix, forModel = message }: TurnStop): Ending {
-  const closing = `[${forModel}]`
-  return {
-    end: 'stopped',
-    text: closing,
-    error: new NexusError('LIMIT_EXCEEDED', message, { fix }),
-    closing,
-    isKept: true,
-  }
+/** Whether the owner of the agent ends the turn here. */
+function askOwner({ hooks, turnId, live, model }: TurnParts, use: TurnUsage) {
+  return hooks.beforeStep?.({ turnId, ...use, activeMs: live.timer.spentMs(), cost: costOf(use, model.price) })
+}
+
+function takeDelivered({ live, emit }: TurnParts): readonly StoredMessage[] {
+  const delivered = live.take()
+  const from = delivered.map((message) => authorOf(message) ?? '')
+  if (from.length > 0) emit({ type: 'messages-delivered', from })
+  return delivered
 }
 
 /** Writes which skills the model has, each time that changed, so that another process knows it. */
@@ -155,35 +136,6 @@ function keepLoadedSkills({ agent, sessions, sessionId, lease }: TurnParts): () 
 
 function toParallel(tool: OfferedTool): OfferedTool {
   return { ...tool, parameters: withParallel(tool.parameters) }
-}
-
-/** How the turn ends in the history. When it cannot be written, the next turn finds the history cut off and repairs it. */
-function lastMessages(ending: Ending, { agent }: TurnParts): StoredMessage[] {
-  const { closing, message, end, text, isKept = false } = ending
-  if (message) return [message]
-  if (closing === undefined) return []
-  const said = isKept || end === 'max-iterations' || text === '' ? closing : `${text}\n\n${closing}`
-  return [agent.redact(assistantMessage(said))]
-}
-
-function timedOut({ text, isKept = false }: Ending, timeoutMs: number): Ending {
-  const { message, fix } = TURNS.timedOut(timeoutMs / 1000)
-  const error = new NexusError('TIMEOUT', message, { fix })
-  return { end: 'failed', text, error, closing: CLOSING['timed-out'], isKept }
-}
-
-/** A history that lacks an answer gets no end: the next turn repairs it. */
-async function toEnding(cause: unknown, { sessions, sessionId }: TurnParts): Promise<Ending> {
-  const isWhole = await sessions.messages(sessionId).then(
-    (messages) => repairHistory(messages).openCalls.length === 0,
-    () => false,
-  )
-  return { end: 'failed', text: '', error: toFault(cause), closing: isWhole ? CLOSING.failed : undefined }
-}
-
-/** The cause of the end of a turn, as an error for the caller. */
-export function toFault(cause: unknown): NexusError {
-  return isNexusError(cause) ? cause : new NexusError('INTERNAL', TURNS.fault().message, { cause })
 }
 
 function warnIncomplete(answer: Extract<StepAnswer, { type: 'answer' }>, emit: AgentListener): void {

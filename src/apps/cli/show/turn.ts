@@ -84,6 +84,13 @@ export function createTurnDisplay(
         return
       case 'turn-queued':
       case 'step-end':
+      case 'reasoning':
+      case 'reasoning-delta':
+      case 'tool-named':
+      case 'messages-delivered':
+      case 'batch-start':
+      case 'batch-halt':
+      case 'batch-end':
         return
       case 'turn-end':
         if (midLine) streams.say('\n')
