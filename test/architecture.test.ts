@@ -45,6 +45,7 @@ const MODULES: Readonly<Record<string, Readonly<Record<string, readonly string[]
     'skill-files': ['files'],
     host: [],
     net: [],
+    egress: ['net'],
     changes: ['files', 'host'],
     sandbox: ['files', 'skill-files', 'host', 'changes'],
   },
@@ -209,6 +210,8 @@ const NETWORK_USERS: Readonly<Record<string, string>> = {
   'src/apps/http/listen.ts: node:net': 'the type of an address',
   'src/apps/mcp/http/mount.ts: node:http': 'types of a request and a response',
   'src/apps/mcp/http/serve-http.ts: node:http': 'types of a request and a response',
+  'src/machine/egress/egress.ts: node:net': 'listens on the unix socket of one command',
+  'src/machine/egress/http.ts: node:http': 'reads requests of a command, and sends them through connections of net/',
   'src/machine/sandbox/runner/pipes.ts: node:net': 'reads pipes that it inherited; it connects to nothing',
   'src/store/postgres/pool.ts: pg': 'connects to the database that the user configured',
   'src/testing/model-server.ts: node:http': 'a server for tests, on loopback',
@@ -227,14 +230,8 @@ test('only net/ reaches the network, besides the files that are listed with thei
 test('nothing calls the fetch of Node, or another global that dials: of the packages only the AI SDK does', () => {
   const callers = SOURCE_FILES.filter((file) => dials(readSource(file)))
   assert.deepEqual(callers, [])
-  for (const text of [
-    'await fetch(url)',
-    'globalThis.fetch',
-    '{ fetch }',
-    'new WebSocket(url)',
-    'new EventSource(url)',
-  ])
-    assert.ok(dials(text), text)
+  const dialling = ['await fetch(url)', 'globalThis.fetch', '{ fetch }', 'new WebSocket(url)', 'new EventSource(url)']
+  for (const text of dialling) assert.ok(dials(text), text)
   for (const text of ['// fetch(url)', "'fetch failed'", 'prefetch(url)', 'fetched']) assert.ok(!dials(text), text)
 })
 

@@ -27,6 +27,17 @@ export {
   type JsonSchema,
   type JsonValue,
 } from './json.ts'
+export {
+  allowsHost,
+  containsHost,
+  deniesHost,
+  type HostPort,
+  type HostRule,
+  readHostName,
+  readHostRule,
+  shownHost,
+  WEB_PORTS,
+} from './hosts.ts'
 export { makeDirectory } from './make-directory.ts'
 export { nearest } from './nearest.ts'
 export { type Failed, failed, type FailureCode, type Outcome, succeeded } from './outcome.ts'

@@ -12,7 +12,7 @@ import type { Target } from './target.ts'
 import type { Connect, NetOptions, PinnedAddress } from './types.ts'
 
 /** The run of one connection. The signal ends it, also after it was given away. */
-interface Dialling extends Run {
+export interface Dialling extends Run {
   readonly options: NetOptions
 }
 
@@ -21,11 +21,18 @@ export async function openConnection(
   addresses: readonly PinnedAddress[],
   dialling: Dialling,
 ): Promise<Duplex> {
-  const proxy = dialling.options.proxy && proxyFor(target, dialling.options.proxy)
-  const socket = proxy
-    ? await tunnel(target, addresses, proxy, dialling)
-    : await dialFirst(addresses, target.port, dialling)
+  const socket = await openPlain(target, addresses, dialling)
   return target.isTls ? secured(socket, target.host, dialling) : socket
+}
+
+/** The same without TLS of its own; `isTls` chooses the proxy. */
+export async function openPlain(
+  target: Pick<Target, 'host' | 'port' | 'isTls' | 'origin'>,
+  addresses: readonly PinnedAddress[],
+  dialling: Dialling,
+): Promise<Duplex> {
+  const proxy = dialling.options.proxy && proxyFor(target, dialling.options.proxy)
+  return proxy ? tunnel(target, addresses, proxy, dialling) : dialFirst(addresses, target.port, dialling)
 }
 
 /** The first address that accepts; each gets its share of the time. */
@@ -104,7 +111,7 @@ async function secured(socket: Duplex, host: string, { origin, signal, options, 
 
 /** CONNECT with the checked address: the proxy resolves no name, so it reaches what was checked. */
 async function tunnel(
-  target: Target,
+  target: Pick<Target, 'origin' | 'port'>,
   [first]: readonly PinnedAddress[],
   proxy: Proxy,
   dialling: Dialling,

@@ -1,8 +1,21 @@
 /** net: resolve, check, pin and fetch addresses; with `pg` and the AI SDK the only code that dials. Node's network is loaded at the first request. */
+import type { Duplex } from 'node:stream'
 import type { Net, NetOptions } from './types.ts'
 
 export { proxySettings } from './proxy.ts'
 export type { Net, NetLimits, NetOptions, NetRequest, NetResponse } from './types.ts'
+
+/**
+ * A connection to a port of a name whose every address is public, or to `localhost`, for the program that speaks through it. The signal ends it.
+ * Throws `NexusError` ADDRESS_REFUSED, NETWORK_FAILED, TIMEOUT or CANCELLED.
+ */
+export async function connectPinned(
+  to: { readonly host: string; readonly port: number; readonly signal: AbortSignal },
+  options: NetOptions = {},
+): Promise<Duplex> {
+  const { openPinned } = await import('./open-pinned.ts')
+  return openPinned(to, options)
+}
 
 /** A client that dials only addresses that were checked. It keeps no connection open after a response. */
 export function createNet(options: NetOptions = {}): Net {

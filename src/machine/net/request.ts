@@ -10,7 +10,7 @@ import { reasonOf, resolveTarget } from './resolve.ts'
 import { readOrigin, readTarget, type Target } from './target.ts'
 import type { NetLimits, NetOptions, NetRequest, NetResponse } from './types.ts'
 
-const LIMITS: NetLimits = {
+export const LIMITS: NetLimits = {
   connectMs: 10_000,
   headersMs: 20_000,
   idleMs: 20_000,

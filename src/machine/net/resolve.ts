@@ -8,7 +8,10 @@ import { network, refused, USE_PUBLIC } from './errors.ts'
 import type { Target } from './target.ts'
 import type { Lookup, NetOptions, PinnedAddress } from './types.ts'
 
-export async function resolveTarget(target: Target, options: NetOptions): Promise<readonly PinnedAddress[]> {
+export async function resolveTarget(
+  target: Pick<Target, 'host' | 'origin' | 'isConfigured'>,
+  options: NetOptions,
+): Promise<readonly PinnedAddress[]> {
   const { ownAddresses = addressesOfMachine } = options
   const addresses = await addressesOf(target.host, options)
   const rule = createAddressRule(ownAddresses())

@@ -1,0 +1,18 @@
+/** egress: the way of one command to the hosts that it may reach: a proxy on a unix socket, by HTTP, CONNECT or SOCKS5. */
+import type { DoorOptions } from './door.ts'
+import type { Egress } from './egress.ts'
+import type { EgressPolicy } from './policy.ts'
+
+export type { DoorOptions as EgressOptions, EgressReport, ReachedHost, RefusedHost, TunnelHandler } from './door.ts'
+export type { Egress } from './egress.ts'
+export { type EgressPolicy, judge, type RefusedBecause } from './policy.ts'
+
+/**
+ * Serves one command at `path`, a new unix socket; who speaks through it is who can open it. The policy is fixed from then on, and no secret is in a file.
+ * Rejects with the error of the system where the socket cannot be made.
+ */
+export async function openEgress(path: string, policy: EgressPolicy, options?: DoorOptions): Promise<Egress> {
+  // Loaded when used: it loads the network parts of Node.
+  const { serveEgress } = await import('./egress.ts')
+  return serveEgress(path, policy, options)
+}
