@@ -1,50 +1,19 @@
 /** What commits, the index and settings of a branch bring to git of the host, and what they must not: changes.md §2, A6 to A9. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { type TestContext, test } from 'node:test'
-import { keep, recordsOf, type Records, undo } from '../../src/machine/changes/index.ts'
-import { Tree } from '../../src/machine/files/index.ts'
-import { openRig, type Rig, STATE_DIR } from '../machine/sandbox/local-rig.ts'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { keep, undo } from '../../src/machine/changes/index.ts'
 import { whySkipped } from '../machine/sandbox/required.ts'
+import { AS, openRepository } from './git-rig.ts'
 
 const skip = whySkipped() ?? false
-
-interface Repository extends Rig {
-  readonly records: Records
-  readonly host: Tree
-  /** As the user on the host. */
-  git(...args: readonly string[]): string
-  has(path: string): boolean
-}
-
-const AS = 'export GIT_AUTHOR_NAME=u GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=u GIT_COMMITTER_EMAIL=e;'
-
-async function openRepository(context: TestContext): Promise<Repository> {
-  const rig = await openRig(context)
-  const host = new Tree(rig.workspace)
-  context.after(() => host.close())
-  const git = (...args: readonly string[]): string => {
-    const settings = '-c safe.directory=* -c user.name=u -c user.email=e -c advice.detachedHead=false'.split(' ')
-    return execFileSync('git', [...settings, '-C', rig.workspace, ...args], { encoding: 'utf8', stdio: 'pipe' })
-  }
-  git('init', '-q', '-b', 'main')
-  for (const name of ['a', 'b']) writeFileSync(join(rig.workspace, name), 'one\n')
-  git('add', '.')
-  git('commit', '-qm', 'one')
-  const has = (path: string): boolean => existsSync(join(rig.workspace, path))
-  return { ...rig, host, records: recordsOf(STATE_DIR, rig.workspace), git, has }
-}
 
 const ALL = { paths: [], force: false }
 
 test('an ordinary day comes back without keep: .github, a push, an installed package', { skip }, async (context) => {
-  const { run, git, has, workspace } = await openRepository(context)
-  const write = (path: string, text: string): void => {
-    mkdirSync(dirname(join(workspace, path)), { recursive: true })
-    writeFileSync(join(workspace, path), text)
-  }
+  const { run, git, has, write, workspace } = await openRepository(context)
   git('checkout', '-qb', 'theirs')
   write('.github/CODEOWNERS', '* @them\n')
   git('add', '.')

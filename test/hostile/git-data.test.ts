@@ -1,37 +1,15 @@
 /** Attacks on git through its own data, changes.md A1 to A4 and A6: each file has a name that comes back, and bytes that must not. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { openRig, type Rig } from '../machine/sandbox/local-rig.ts'
+import { IS_ROOT, outputOf, STATE_DIR } from '../machine/sandbox/local-rig.ts'
 import { whySkipped } from '../machine/sandbox/required.ts'
+import { AS, openRepository as openWith, type Repository } from './git-rig.ts'
 
 const skip = whySkipped() ?? false
-
-interface Repository extends Rig {
-  has(path: string): boolean
-  git(...args: readonly string[]): string
-}
-
-async function openRepository(context: TestContext): Promise<Repository> {
-  const rig = await openRig(context)
-  const git = (...args: readonly string[]): string =>
-    execFileSync(
-      'git',
-      ['-c', 'safe.directory=*', '-c', 'user.name=u', '-c', 'user.email=e', '-C', rig.workspace, ...args],
-      {
-        encoding: 'utf8',
-      },
-    )
-  git('init', '-q', '-b', 'main')
-  writeFileSync(join(rig.workspace, 'Makefile'), 'all:\n')
-  git('add', '.')
-  git('commit', '-qm', 'one')
-  return { ...rig, git, has: (path) => existsSync(join(rig.workspace, path)) }
-}
-
-const AS = 'export GIT_AUTHOR_NAME=u GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=u GIT_COMMITTER_EMAIL=e;'
+const openRepository = (context: TestContext): Promise<Repository> => openWith(context, { Makefile: 'all:\n' })
 
 test('A1: a step of a rebase that runs a program is held, with its rebase', { skip }, async (context) => {
   const { run, workspace } = await openRepository(context)
@@ -172,5 +150,59 @@ test(
         missed.push(name)
     }
     assert.deepEqual(missed, [])
+  },
+)
+
+test(
+  'a reference that leads to another one, or that git cannot read, removes none of the host',
+  { skip },
+  async (context) => {
+    const { run, git } = await openRepository(context)
+    git('branch', 'own')
+    const before = git('for-each-ref')
+    const ways = {
+      'to a new branch': 'git branch evil; git symbolic-ref refs/heads/main refs/heads/evil',
+      'to no branch': 'git symbolic-ref refs/heads/own refs/heads/none',
+      'no id': 'echo evil > .git/refs/heads/own',
+      'a larger one': 'head -c 5000 /dev/zero > .git/refs/heads/own',
+      'a link': 'ln -sf main .git/refs/heads/own',
+    }
+    for (const [name, way] of Object.entries(ways)) {
+      const { notes, exitCode, stderr, changes } = await run(`${AS} ${way}`)
+      assert.equal(exitCode, 0, `${name}: ${stderr}`)
+      assert.equal(git('for-each-ref'), before, name)
+      assert.ok((changes?.held.length ?? 0) > 0, `${name}: ${notes.join()}`)
+    }
+    git('symbolic-ref', 'refs/heads/trunk', 'refs/heads/main')
+    await run('rm .git/refs/heads/own')
+    const { notes, stderr } = await run(`${AS} echo x > x; git add x; git commit -qm x; git branch -m own own/more`)
+    assert.equal(stderr, '')
+    assert.deepEqual([notes, git('log', '-1', '--format=%s', 'trunk')], [[], 'x\n'])
+    assert.deepEqual(git('branch', '--format=%(refname:short)').trim().split('\n'), ['main', 'own/more', 'trunk'])
+  },
+)
+
+test(
+  'without git on the host, what a command does in a git directory is held whole, and files come back',
+  { skip: skip || (!IS_ROOT && 'only root can hide a program') },
+  async (context) => {
+    const { git, workspace, has, read, write } = await openRepository(context)
+    git('config', 'core.hooksPath', 'tools/hooks')
+    const [branch, settings] = [read('.git/refs/heads/main'), read('.git/config')]
+    write('.git/objects/free', '')
+    const command =
+      'mkdir -p tools/hooks .git/objects/aa; echo evil | tee .git/refs/heads/main .git/hooks/pre-commit tools/hooks/pre-commit .git/objects/aa/$(printf %038d 0) >> .git/config; echo 1 > plain'
+    const script = join(import.meta.dirname, '../machine/sandbox/parent.ts')
+    const hidden = 'mount --bind /dev/null "$(readlink -f "$(command -v git)")" && exec "$@"'
+    const child = spawn(
+      'unshare',
+      ['-m', 'sh', '-c', hidden, 'sh', process.execPath, script, STATE_DIR, workspace, command],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    )
+    const said = await outputOf(child)
+    assert.match(said, /end exit 0/)
+    assert.match(said, /Nexus holds \.git \(git is not in /)
+    assert.deepEqual([read('.git/refs/heads/main'), read('.git/config'), read('plain')], [branch, settings, '1\n'])
+    assert.deepEqual([`.git/objects/aa`, '.git/hooks/pre-commit', 'tools/hooks/pre-commit'].filter(has), [])
   },
 )

@@ -5,13 +5,16 @@ import {
   CACHE_MARK,
   CACHES,
   DEPENDENCIES,
+  ENVIRONMENT_MARK,
   OBEYED,
   OBEYED_BELOW,
   OBEYED_FORMS,
   OF_NEXUS,
   PLAIN_FILES,
   PLAIN_OF_GITHUB,
+  SKILL_FILE,
   SKILL_ROOT,
+  STORES,
 } from './tables.ts'
 
 /** One path that a command left other than it was. Relative to the workspace, with forward slashes. */
@@ -92,6 +95,8 @@ interface Place {
   readonly never?: string | undefined
   readonly named?: string | undefined
   readonly isOpened: boolean
+  /** Skills may be in it. */
+  readonly isOfSkills: boolean
   /** The outermost git directory: what another one in it has is held with it. */
   readonly git?: string | undefined
   /** The first name that decided. */
@@ -103,7 +108,7 @@ function parentOf(path: string): string {
 }
 
 function rootOf(around: Surroundings): Place {
-  return { path: '', name: '', isOpened: false, git: isGit('', around) ? '' : undefined }
+  return { path: '', name: '', isOpened: false, isOfSkills: false, git: isGit('', around) ? '' : undefined }
 }
 
 interface Step {
@@ -121,6 +126,7 @@ function below(above: Place, { path, kind, isEnd }: Step, around: Surroundings):
     never: above.never ?? pathIf(OF_NEXUS.has(name) || around.never.has(path), path),
     named: above.named ?? pathIf(isNamed({ path, kind, isEnd }, around), path),
     isOpened: above.isOpened || around.opened.has(name),
+    isOfSkills: above.isOfSkills || name === SKILL_ROOT,
     git: above.git ?? pathIf((name === '.git' && !isEnd) || isGit(path, around), path),
     byName: decided(above, { path, name, kind, isEnd }, around),
   }
@@ -166,25 +172,23 @@ interface Name {
   readonly isEnd: boolean
 }
 
-/** The first name decides, but programs obey a file in the output of a build as anywhere. The packages in it are its own. */
+/** The first name decides, but programs obey a file in the output of a build as anywhere. */
 function decided(above: Place, at: Name, around: Surroundings): Judgement | undefined {
   const { byName: earlier } = above
-  if (earlier !== undefined && (earlier.verdict !== 'applied' || PACKAGES.test(at.path))) return earlier
+  if (earlier !== undefined && earlier.verdict !== 'applied') return earlier
   const own = byName(above, at, around)
   return earlier === undefined || own?.verdict === 'held' ? own : earlier
 }
-
-const PACKAGES = /(?:^|\/)node_modules\//
 
 /** The verdict of one component of a path; undefined: the next one decides. */
 function byName(above: Place, at: Name, around: Surroundings): Judgement | undefined {
   const { path, name, kind } = at
   if (CACHES.has(name)) return { verdict: 'beside', unit: path }
-  if (isDependency(path, name, around) || (name === 'bundle' && above.name === 'vendor'))
-    return { verdict: 'beside', unit: path, reason: 'it holds installed packages' }
-  if (BUILD_OUTPUT.has(name)) return { verdict: 'applied', unit: path }
+  if (isDependency(above, at, around)) return { verdict: 'beside', unit: path, reason: 'it holds installed packages' }
+  if (BUILD_OUTPUT.has(name) || (STORES.has(name) && above.name === 'node_modules'))
+    return { verdict: 'applied', unit: path }
   if (isObeyed(above, name, kind)) return hold(path, 'programs obey it when the directory is entered or opened')
-  if (above.path === '' && name === SKILL_ROOT) return hold(path, 'it holds skills')
+  if (isSkill(above, at, around)) return hold(path, 'it holds skills')
   if (above.path.toLowerCase() === GITHUB && !PLAIN_OF_GITHUB.test(name)) return hold(path, 'agents obey it')
   return name.startsWith('.') ? byDot(at, around) : undefined
 }
@@ -206,10 +210,18 @@ function isObeyed(above: Place, name: string, kind: Change['kind']): boolean {
 
 const GITHUB = '.github'
 
-function isDependency(unit: string, name: string, { before, after }: Surroundings): boolean {
-  if (!DEPENDENCIES.has(name)) return false
-  const mark = DEPENDENCIES.get(name)
-  return mark === undefined || before(`${unit}/${mark}`) || after(`${unit}/${mark}`)
+function isDependency(above: Place, { path, name, kind }: Name, { before, after }: Surroundings): boolean {
+  if (DEPENDENCIES.has(name) || (name === 'bundle' && above.name === 'vendor')) return true
+  const mark = `${path}/${ENVIRONMENT_MARK}`
+  return kind === 'directory' && (before(path) ? before(mark) : after(mark))
+}
+
+/** A skill is held whole, wherever somebody may open its root as a workspace; so no two commands make one together. */
+function isSkill(above: Place, { path, name, kind }: Name, { before, after }: Surroundings): boolean {
+  if (name === SKILL_ROOT && (above.path === '' || kind === 'link')) return true
+  if (!above.isOfSkills && name !== SKILL_ROOT) return false
+  if (kind !== 'directory') return kind === 'link' || name === SKILL_FILE.toLowerCase()
+  return before(`${path}/${SKILL_FILE}`) || after(`${path}/${SKILL_FILE}`)
 }
 
 function inGit(directory: string, { path, type, kind }: Change): Judgement {

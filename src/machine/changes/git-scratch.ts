@@ -9,7 +9,7 @@ import { gitRole, restIn } from './git-paths.ts'
 import { git, GitRefused, type Repository } from './git-run.ts'
 import { makeParents } from './sides.ts'
 
-/** Larger references are none, and are left out. */
+/** Larger references are none. */
 const MAX_BYTES = 4_096
 const MAX_LARGE_BYTES = 256 * 1024 * 1024
 /** They say how references and objects are written. */
@@ -78,10 +78,12 @@ async function copyTo(
 ): Promise<void> {
   const to = restIn(directory, path)
   const size = from.entry(path)?.size ?? 0
-  if (size > MAX_LARGE_BYTES) throw new GitRefused(`${to} is larger than 256 MiB`)
-  if (size > MAX_BYTES && to.startsWith('refs/')) return
+  const isReference = to.startsWith('refs/')
+  if (size > MAX_LARGE_BYTES && !isReference) throw new GitRefused(`${to} is larger than 256 MiB`)
   makeParents(tree, posix.dirname(to))
-  await tree.copyFrom(from, path, { mode: 0o644, to })
+  // Git skips an empty one.
+  if (size > MAX_BYTES && isReference) await tree.write(to, { bytes: new Uint8Array() })
+  else await tree.copyFrom(from, path, { mode: 0o644, to })
 }
 
 async function filesBelow(tree: Tree, directory: string): Promise<string[]> {

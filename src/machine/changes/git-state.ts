@@ -2,7 +2,7 @@
 import { bytesOf } from '../files/index.ts'
 import { git, partsOf, type Repository } from './git-run.ts'
 
-/** `HEAD`, names of references, and paths after `INDEX`. Values: `ref: <name>` or an id, an id, and `<mode> <id> <stage>` joined by commas. */
+/** `HEAD`, names of references, and paths after `INDEX`. Values: an id or `ref: <name>`, and `<mode> <id> <stage>` joined by commas. */
 export type GitState = ReadonlyMap<string, string>
 
 /** A value that is another one after a command; absent: there was, or is, none. */
@@ -27,8 +27,7 @@ export async function readState(repository: Repository, hasIndex: boolean): Prom
   if (head !== '') state.set('HEAD', head)
   for (const line of partsOf(references, 10)) {
     const [name = '', id = '', symbolicTo = ''] = line.split(' ')
-    // One reference that leads to another moves with it.
-    if (symbolicTo === '') state.set(name, id)
+    state.set(name, symbolicTo === '' ? id : `ref: ${symbolicTo}`)
   }
   for (const line of partsOf(index)) {
     const tab = line.indexOf('\t')

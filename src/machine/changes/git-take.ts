@@ -4,7 +4,7 @@ import type { Change, Judgement } from './gate.ts'
 import { type Brought, broughtBy, checkWhole, knownIn, resolve, SUBMODULE } from './git-checks.ts'
 import { takeObject } from './git-objects.ts'
 import { type GitRole, gitRole, PLAIN_REFERENCE, restIn } from './git-paths.ts'
-import { GitRefused, type Repository, repositoryAt } from './git-run.ts'
+import { git, GitRefused, type Repository, repositoryAt } from './git-run.ts'
 import { fillScratch, type GitChanges, type Scratch, settingsWith, withScratch } from './git-scratch.ts'
 import { type GitState, INDEX, isId, isOfIndex, type Move, movesBetween, readState } from './git-state.ts'
 import { type BroughtRules, heldOf, readStateFiles } from './git-rules.ts'
@@ -99,12 +99,17 @@ class Unit {
     const [before, after] = await this.#states(left)
     const state = await readStateFiles(this.#taking, this.#of('state'))
     for (const { change, unit } of state.withPrograms) this.#hold(change, 'a step of the rebase runs a program', unit)
-    const all = movesBetween(before, after)
+    // A name of another reference moves with that; the default branch of a remote is one.
+    const all = movesBetween(before, after).filter(
+      ({ key, from, to }) => !DEFAULT_OF_REMOTE.test(key) || isId(to ?? from),
+    )
     this.#holdForeign(all)
     const references = all.filter(({ key }) => key === 'HEAD' || PLAIN_REFERENCE.test(key))
     const known = (brought: readonly Brought[]): Promise<Set<Brought>> => knownBy(this.#repository, before, brought)
     const refused =
-      (await this.#missingOf(state.needed)) ?? (await this.#faultOf(references, { ids: state.ids, known }))
+      (await this.#lossOf(left, references, [before, after])) ??
+      (await this.#missingOf(state.needed)) ??
+      (await this.#faultOf(references, { ids: state.ids, known }))
     const ofIndex = all.filter(isOfIndex)
     const index: IndexMoves =
       refused === undefined ? await this.#indexMoves(ofIndex, { known, head: headOf(after) }) : { moves: ofIndex }
@@ -119,7 +124,10 @@ class Unit {
       moves,
       ...(fault && { fault }),
       files: this.#files,
-      made: this.#made,
+      // Settings of branches go with the branches.
+      made: this.#made.map((file) =>
+        fault && !file.held ? { ...file, held: { unit: judgement.unit, reason: fault.reason } } : file,
+      ),
       known: async (brought) => {
         const there = await known(brought.filter(({ id }) => id !== undefined))
         return new Set([...there, ...(await this.#removedBy(removedIn, brought))])
@@ -198,6 +206,26 @@ class Unit {
     }
   }
 
+  /** Why references of the host would be lost: one that leads to another, one that git skips, or a repository made anew. */
+  async #lossOf(
+    left: Repository,
+    moves: readonly Move[],
+    [before, after]: readonly GitState[],
+  ): Promise<string | undefined> {
+    const { tree } = this.#scratch
+    const isSymbolic = async (key: string): Promise<boolean> =>
+      tree.entry('reftable') !== undefined &&
+      (await git(left, ['symbolic-ref', '-q', key], { codes: [0, 1, 128] })).length > 0
+    for (const { key, from, to } of moves.filter((move) => move.key !== 'HEAD')) {
+      if ([from, to].some((value) => value !== undefined && !isId(value))) return `${key} leads to another reference`
+      if (to !== undefined) continue
+      if (before?.get('HEAD') === `ref: ${key}` && after && headOf(after) === undefined)
+        return `it removes ${key} and leaves HEAD without a commit`
+      if (tree.entry(key)?.kind === 'file' || (await isSymbolic(key))) return `git cannot read ${key}`
+    }
+    return undefined
+  }
+
   /** Ids that name nothing yet would lead, unchecked, to what a later command brings. */
   async #missingOf(ids: readonly string[]): Promise<string | undefined> {
     const named = ids.filter((id) => !/^0+$/.test(id))
@@ -245,6 +273,8 @@ interface IndexMoves {
 }
 
 const STALE = 'another program changed it meanwhile'
+
+const DEFAULT_OF_REMOTE = /^refs\/remotes\/[^/]+\/HEAD$/
 
 function headOf(state: GitState): string | undefined {
   const head = state.get('HEAD')

@@ -165,7 +165,7 @@ export const LAYERS = {
   tooMuch: (changes: number) =>
     `Nexus kept no change of the command: it changed more than ${changes} files. Write less at once.`,
   crossDevice: () =>
-    'A directory of the workspace cannot be renamed in one step here. Use mv, which copies it, or cp -r and rm -r.',
+    'A directory of the workspace cannot be renamed in one step here. Use mv, which copies it. Instead of git mv: mv OLD NEW && git add -A OLD NEW',
 } as const
 
 /** Faults that end a sandbox, or a command in it. */

@@ -52,6 +52,8 @@ test('caches and installed packages stay beside the workspace, as one unit', () 
   for (const name of ['.venv', 'venv', 'env'])
     assert.equal(judge(file(`${name}/bin/python`), having(`${name}/pyvenv.cfg`)).verdict, 'beside', name)
   assert.equal(judge(file('.venv/bin/x'), around).verdict, 'held', 'without its mark it is a dot directory')
+  const made = { ...around, after: (path: string) => path === 'tools/py/pyvenv.cfg' }
+  assert.equal(judge(file('tools/py/bin/python'), made).unit, 'tools/py', 'an environment of any name')
   const tagged = { ...around, after: (path: string) => path === '.tool-cache/CACHEDIR.TAG' }
   assert.equal(judge(file('.tool-cache/x'), tagged).verdict, 'beside')
 })
@@ -79,20 +81,41 @@ test(`${NAMES.length} names that programs obey, or may obey tomorrow, are held i
     assert.equal(judge(file(`sub/deep/${name}`), around).verdict, 'held', name)
 })
 
+test('a directory of the user does not become an environment, so that its files would stay beside', () => {
+  const own = new Set(['env', 'env/settings.ts'])
+  const before = (path: string): boolean => own.has(path)
+  const now = { ...around, before, after: (path: string) => before(path) || path === 'env/pyvenv.cfg' }
+  assert.equal(judge(file('env/settings.ts', { type: 'changed' }), now).verdict, 'applied')
+  assert.equal(judge(file('env/pyvenv.cfg'), now).verdict, 'held', 'else the next command would find it there')
+})
+
 test('names without a dot that are obeyed on entering or opening are held', () => {
-  for (const path of [
-    'mise.toml',
-    'a/rust-toolchain.toml',
-    'x.code-workspace',
-    'lib/evil.pth',
-    'sitecustomize.py',
-    'lefthook.yml',
-    'tools/bazel',
-    'skills/x/SKILL.md',
-    'Skills/y',
-    'lint-staged.config.js',
-  ])
-    assert.equal(judge(file(path), around).verdict, 'held', path)
+  const paths = [
+    'mise.toml', 'mise.production.local.toml', 'mise/config.toml', 'a/rust-toolchain.toml', 'x.code-workspace', 'lib/evil.pth',
+    'sitecustomize.py', 'lefthook.yml', 'tools/bazel', 'skills/x/SKILL.md', 'Skills/y', 'lint-staged.config.js', 'commitlint.config.ts',
+    'flake.nix', 'shell.nix', 'pkgx.yaml', 'bin/activate-hermit', 'renv/activate.R', 'jupyter_server_config.py', 'hie.yaml', 'x.ipr',
+    '_FOSSIL_', '_MTN/monotonerc', 'mcp.json', 'gptme.toml', 'latexmkrc', 'grumphp.yml.dist', 'prek.toml',
+  ] // oxfmt-ignore
+  for (const path of paths) assert.equal(judge(file(path), around).verdict, 'held', path)
+  assert.equal(judge(file('_opam/bin/git'), around).verdict, 'beside', 'a hook of the shell puts it on the PATH')
+})
+
+test('skills are held at any depth, with all files of each, and no two commands make one', () => {
+  const skill = { ...around, before: (path: string) => path === 'packages/x/skills/group/pdf/SKILL.md' }
+  const cases: readonly [path: string, unit?: string][] = [
+    ['packages/x/skills/group/pdf/scripts/run.sh', 'packages/x/skills/group/pdf'],
+    ['packages/x/skills/new/SKILL.md', 'packages/x/skills/new/SKILL.md'],
+    ['packages/x/skills/new/skill.MD'],
+    ['packages/x/skills/SKILL.md'],
+  ]
+  for (const [path, unit] of cases) {
+    const found = judge(file(path), skill)
+    assert.deepEqual([found.verdict, found.unit], ['held', unit ?? found.unit], path)
+  }
+  for (const path of ['packages/x/skills', 'packages/x/skills/group/other'])
+    assert.equal(judge(file(path, { kind: 'link' }), skill).verdict, 'held', path)
+  for (const path of ['packages/x/skills/group/readme.md', 'docs/SKILL.md', 'skills.md', 'a/skills.ts'])
+    assert.equal(judge(file(path), skill).verdict, 'applied', path)
 })
 
 test('what a setting or a link leads to is held, and Nexus itself never comes', () => {
@@ -213,11 +236,13 @@ test('names that the earlier guard protected are held below build output and wor
   const paths = [
     'nano-staged.js', 'nano-staged.json', 'sub/lefthook.jsonc', 'lefthook-local.jsonc', '.next/.envrc', '.next/.git',
     '.output/server/.claude/settings.json', '.vitepress/mise.toml', '.github/workflows/.envrc', '.github/workflows/a/.vscode/tasks.json',
-    '.github/workflows/mise.toml', '.github/lefthook.yml',
+    '.github/workflows/mise.toml', '.github/lefthook.yml', '.next/node_modules/x/.envrc', '.output/server/node_modules/.git/config',
+    '.output/node_modules/x/node_modules/mise.toml',
   ] // oxfmt-ignore
   for (const path of paths) assert.equal(judge(file(path), around).verdict, 'held', path)
   for (const path of [
     '.output/server/node_modules/a/index.js',
+    '.next/standalone/node_modules/.pnpm/a@1.0.0/node_modules/a/index.js',
     '.next/cache/x',
     '.github/workflows/a/run.sh',
     'src/workspace/a.ts',
