@@ -150,7 +150,7 @@ async function refreshed({ nexus, fresh, runs, urls }) {
   const sources = urls.sources.map((url) => ({ url, refreshMs: 0, follow: false }))
   const refresh = async (source) => {
     const scope = nexus.keptScope(source, { nexusHome, stateDirectory })
-    const access = { scope, home: directory, hasSettings: () => false }
+    const access = { scope, home: directory, workspace: directory, hasSettings: () => false }
     const { problem, commit } = await nexus.refreshKept(scope, source, { ...at, access })
     assert.ok(problem === undefined && commit !== undefined)
   }
@@ -175,7 +175,7 @@ async function restored(bench) {
   const again = async () => {
     const due = await nexus.findToRestore(scope, nexus.lockOf(scope))
     assert.ok(due.length === MANY && due.every(({ isKept }) => isKept))
-    await nexus.restore(scope, await nexus.fetchLocked(scope, due, access), at)
+    await nexus.restore(scope, { due, wanted: await nexus.fetchLocked(scope, due, access) }, at)
   }
   const copy = async (to) => {
     await program('cp', ['-r', kept, join(to, 'copy')])

@@ -78,6 +78,7 @@ export function refreshAccess(scope: Scope, loaded: LoadedConfig, { environment,
     ...sourceAccess(scope, environment, signal),
     httpHosts,
     policy,
+    workspace: loaded.workspace.directory,
     hasSettings: (key: string) => entries.has(key),
   }
 }

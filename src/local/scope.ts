@@ -5,13 +5,14 @@ import { DEFAULT_PROJECT } from '../kernel/index.ts'
 import { openSandbox } from '../machine/sandbox/index.ts'
 import { type Alone, type Scope, scopeOf } from '../skills/install/index.ts'
 
-/** The scope of the workspace, or of the user. */
+/** The scope of the workspace, or of the user. `home` is where other programs look for the skills of the user. */
 export function installScope(
   kind: 'workspace' | 'user',
   { workspace, nexusHome, stateDirectory }: LoadedConfig,
+  home?: string,
 ): Scope {
   const directory = kind === 'workspace' ? workspace.directory : nexusHome
-  return scopeOf({ kind, directory, nexusHome, stateDirectory })
+  return scopeOf({ kind, directory, nexusHome, stateDirectory, ...(home !== undefined && { home }) })
 }
 
 /** The lock under which file tools and commands change a workspace, also where commands are not confined. */

@@ -85,7 +85,7 @@ export const INSTALL_COMMANDS: Rows = {
   'skills rollback': {
     summary: 'put the revision of a skill back that was there before the last update',
     usage: '<name>',
-    options: { ...SCOPE, overwrite: CONSENT.overwrite },
+    options: { ...SCOPE, accept: CONSENT.accept, overwrite: CONSENT.overwrite },
     examples: ['nexus skills rollback pdf'],
     load: async () => (await import('./commands/skills/installed.ts')).rollBackSkill,
   },

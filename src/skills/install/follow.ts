@@ -1,16 +1,17 @@
 import { join } from 'node:path'
-import { makeLinks } from './clients.ts'
+import { guardSeats, seatDrift } from './clients.ts'
+import { copyAt, type Drift, driftOf } from './copies.ts'
 import { isNexusError, type NexusError } from '../../kernel/index.ts'
-import type { Package } from './found.ts'
+import type { Candidate, Package } from './found.ts'
 import { newestOf, openCommit, type Resolved } from './git-source.ts'
 import { guardCopy, type Overwriting } from './guard.ts'
-import { type Alone, change, inScope, packageFrom } from './installer.ts'
+import { type Alone, change, inScope } from './installer.ts'
 import { type Lock, type LockedSkill, type LockedSource, nameOfPlace } from './lock-file.ts'
 import { checkArchiveUrl, checkGitUrl, type Locator, type LocatorRules } from './locator.ts'
 import { gitAccess, openSource, type SourceAccess } from './open-source.ts'
 import type { Change } from './place.ts'
-import { copyAt, type Drift, driftOf, type Wanted } from './plan.ts'
-import { readRevision, keepRevision } from './revisions.ts'
+import type { Wanted } from './plan.ts'
+import { hasRevision, keepRevision, packageOfRevision } from './revisions.ts'
 import { type Refs, Repository } from './repository.ts'
 import { lockOf, readMemory, type Remembered, type Scope } from './scope.ts'
 import { installError, MESSAGES } from './messages.ts'
@@ -66,12 +67,18 @@ function newsOf(source: GitSource, refs: Refs): Pick<News, 'state' | 'newest' | 
   }
 }
 
-/** Fetches the newest revisions of skills that have one, each repository once. Throws NETWORK_FAILED, FILE_NOT_FOUND. */
-export async function fetchNews(news: readonly News[], access: FollowAccess): Promise<readonly Wanted[]> {
+/** Fetches the newest revisions of skills that have one, each repository once. Throws NETWORK_FAILED. */
+export async function fetchNews(news: readonly News[], access: FollowAccess): Promise<Fetched> {
   const due = news.flatMap(({ skill, state, newest }) =>
     state === 'newer' && newest && skill.source.type === 'git' ? [{ skill, source: skill.source, at: newest }] : [],
   )
   return fetchAt(due, access)
+}
+
+/** The skills that a repository still has, and those that its author moved or removed: they keep no other from being updated. */
+export interface Fetched {
+  readonly fetched: readonly Wanted[]
+  readonly gone: readonly { readonly name: string; readonly error: NexusError }[]
 }
 
 interface Due {
@@ -80,59 +87,64 @@ interface Due {
   readonly at: Resolved
 }
 
-async function fetchAt(due: readonly Due[], access: FollowAccess): Promise<readonly Wanted[]> {
+async function fetchAt(due: readonly Due[], access: FollowAccess): Promise<Fetched> {
   const groups = Map.groupBy(due, ({ source, at }) => `${source.url} ${at.commit} ${at.ref}`)
   const fetched: Wanted[] = []
+  const gone: { name: string; error: NexusError }[] = []
   for (const group of groups.values()) {
     const [first] = group
     if (!first) continue
     const repository = await Repository.open(checkGitUrl(first.source.url, access), gitAccess(access))
-    await using opened = await openCommit(
-      repository,
-      first.at,
-      group.map(({ source }) => source.path),
-    )
-    const chosen = group.map(({ skill, source }) => {
+    const paths = group.map(({ source }) => source.path)
+    await using opened = await openCommit(repository, first.at, paths)
+    const chosen: Candidate[] = []
+    for (const { skill, source } of group) {
+      const name = nameOfPlace(skill.place)
       const candidate = opened.candidates.find(({ path }) => path === source.path)
-      if (!candidate) throw installError('FILE_NOT_FOUND', MESSAGES.skillGone(nameOfPlace(skill.place), source.url))
       // It stays where it is, also when its author has given it another name.
-      return { ...candidate, directory: nameOfPlace(skill.place) }
-    })
-    const packages = await opened.read(chosen)
-    for (const [index, each] of packages.entries())
-      fetched.push({ package: each, source: opened.lockedAs(chosen[index] ?? each) })
+      if (candidate) chosen.push({ ...candidate, directory: name })
+      else gone.push({ name, error: installError('FILE_NOT_FOUND', MESSAGES.skillGone(name, source.url)) })
+    }
+    for (const each of await opened.read(chosen)) fetched.push({ package: each, source: opened.lockedAs(each) })
   }
-  return fetched
+  return { fetched, gone }
 }
 
-/** A copy that is not as the lock has it. */
+/** A skill whose copy, or what other programs find of it, is not as the lock has it. */
 export interface ToRestore {
   readonly name: string
   readonly skill: LockedSkill
-  readonly drift: readonly Drift[]
-  /** Nothing is at its place. */
+  readonly drift: readonly (Drift & { readonly place: string })[]
+  /** The copy is as the lock has it: only links or copies for other programs are to be made. */
+  readonly isWhole: boolean
+  /** Everything that differs is missing, so nothing is lost. */
   readonly isMissing: boolean
   /** The machine keeps this revision, so nobody is asked for it. */
   readonly isKept: boolean
 }
 
-/** Finds the copies that differ from the lock. */
+/** Finds the skills that differ from the lock. */
 export async function findToRestore(scope: Scope, lock: Lock): Promise<readonly ToRestore[]> {
   const all: ToRestore[] = []
   for (const skill of lock.values()) {
-    const there = await copyAt(scope, skill.place)
-    if (there?.treeDigest === skill.digest) continue
-    const isKept = (await readRevision(scope.nexusHome, skill.digest)) !== undefined
-    const drift = driftOf(skill, there ?? { files: [] })
-    all.push({ name: nameOfPlace(skill.place), skill, drift, isMissing: there === undefined, isKept })
+    const { place, digest } = skill
+    const there = await copyAt(scope, place)
+    const isWhole = there?.treeDigest === digest
+    const wrong = [...(isWhole ? [] : [{ place, drift: driftOf(skill, there) }]), ...(await seatDrift(scope, skill))]
+    if (wrong.length === 0) continue
+    const drift = wrong.flatMap((each) => each.drift.map((one) => ({ ...one, place: each.place })))
+    const files = Object.keys(skill.files).length * wrong.length
+    const isMissing = drift.length === files && drift.every(({ change }) => change === 'missing')
+    const isKept = hasRevision(scope.nexusHome, digest)
+    all.push({ name: nameOfPlace(place), skill, drift, isWhole, isMissing, isKept })
   }
   return all
 }
 
 /** The hosts that a restore has to ask. */
 export function hostsToAsk(all: readonly ToRestore[]): readonly string[] {
-  const urls = all.flatMap(({ skill: { source }, isKept }) =>
-    !isKept && 'url' in source && source.url !== undefined ? [source.url] : [],
+  const urls = all.flatMap(({ skill: { source }, isKept, isWhole }) =>
+    !isKept && !isWhole && 'url' in source && source.url !== undefined ? [source.url] : [],
   )
   return [...new Set(urls.map((url) => new URL(url).host))]
 }
@@ -145,35 +157,27 @@ export async function fetchLocked(
 ): Promise<readonly Wanted[]> {
   const wanted: Wanted[] = []
   const due: Due[] = []
-  for (const { skill, name } of all) {
-    const kept = await readRevision(scope.nexusHome, skill.digest)
+  for (const { skill, isKept } of all.filter(({ isWhole }) => !isWhole)) {
     const { source } = skill
-    if (kept) wanted.push({ package: packageFrom(skill, kept), source })
+    if (isKept) wanted.push({ package: await packageOfRevision(scope, skill), source })
     else if (source.type === 'git') due.push({ skill, source, at: atCommit(source) })
     else wanted.push({ package: await readAgain(scope, skill, access), source })
-    const got = wanted.at(-1)?.package
-    if (kept === undefined && source.type !== 'git' && got) checkDigest(name, skill, got)
   }
-  const fetched = await fetchAt(due, access)
-  for (const [index, { skill }] of sortedLike(due, fetched).entries()) {
-    const got = fetched[index]?.package
-    if (got) checkDigest(nameOfPlace(skill.place), skill, got)
+  const { fetched, gone } = await fetchAt(due, access)
+  const [missing] = gone
+  if (missing) throw missing.error
+  const got = [...wanted, ...fetched]
+  const digests = new Map(all.map(({ name, skill }) => [name, skill.digest]))
+  for (const { package: packed } of got) {
+    const { directory: name, digest } = packed
+    const expected = digests.get(name) ?? ''
+    if (digest !== expected) throw installError('SKILL_INVALID', MESSAGES.notTheSame(name, expected, digest))
   }
-  return [...wanted, ...fetched]
-}
-
-/** The skills in the order of what was fetched, which is by repository. */
-function sortedLike(due: readonly Due[], fetched: readonly Wanted[]): readonly Due[] {
-  const byName = new Map(due.map((each) => [nameOfPlace(each.skill.place), each]))
-  return fetched.flatMap(({ package: { directory } }) => byName.get(directory) ?? [])
+  return got
 }
 
 function atCommit({ commit, follows, ref }: GitSource): Resolved {
   return { commit, follows, ...(ref !== undefined && { ref }) }
-}
-
-function checkDigest(name: string, { digest }: LockedSkill, got: Package): void {
-  if (got.digest !== digest) throw installError('SKILL_INVALID', MESSAGES.notTheSame(name, digest, got.digest))
 }
 
 /** From the folder, file or address that the lock or this machine has. */
@@ -183,7 +187,10 @@ async function readAgain(scope: Scope, skill: LockedSkill, access: FollowAccess)
   if (!locator) throw installError('FILE_NOT_FOUND', MESSAGES.cannotRestore(name))
   await using opened = await openSource(locator, access)
   const below = skill.source.type === 'archive' ? skill.source.path : ''
-  const candidate = opened.candidates.find(({ path }) => path === below)
+  // The lock has no path of a folder that is outside, also when it has several skills.
+  const candidate =
+    opened.candidates.find(({ path }) => path === below) ??
+    opened.candidates.find(({ directory }) => skill.source.type === 'local' && directory === name)
   if (!candidate) throw installError('FILE_NOT_FOUND', MESSAGES.cannotRestore(name))
   const [read] = await opened.read([{ ...candidate, directory: name }])
   if (!read) throw installError('FILE_NOT_FOUND', MESSAGES.cannotRestore(name))
@@ -199,33 +206,38 @@ function locatorOf(scope: Scope, { place, source }: LockedSkill, rules: FollowAc
   return { type: source.type === 'archive' ? 'archive' : 'directory', path: from }
 }
 
-/** Places what `fetchLocked` gave; the lock stays as it is. Throws CONFLICT for copies with local edits that are not to be overwritten. */
+/**
+ * Places what `fetchLocked` gave, and makes the links and copies for other programs; the lock stays as it is. Throws CONFLICT for copies with local
+ * edits that are not to be overwritten, and where the lock was changed after it was read.
+ */
 export async function restore(
   scope: Scope,
-  wanted: readonly Wanted[],
-  options: Overwriting & { readonly alone: Alone; readonly now: Date; readonly home?: string },
+  { due, wanted }: { readonly due: readonly ToRestore[]; readonly wanted: readonly Wanted[] },
+  options: Overwriting & { readonly alone: Alone; readonly now: Date },
 ): Promise<ReadonlyMap<string, string>> {
   return inScope(scope, options, async () => {
     const lock = lockOf(scope)
     const memory: Record<string, Remembered> = { ...readMemory(scope) }
     const kept = new Map<string, string>()
     const changes: Change[] = []
-    for (const { package: packed } of wanted) {
-      const { directory: name, digest } = packed
-      const place = `skills/${name}`
-      const copy = await guardCopy(
-        scope,
-        { name, place, there: await copyAt(scope, place), before: lock.get(place), next: digest },
-        options,
-      )
-      if (copy !== undefined) kept.set(name, copy)
-      memory[place] = { before: [], ...memory[place], seenAt: options.now.toISOString() }
-      await keepRevision(scope.nexusHome, packed)
-      changes.push({ place, files: packed.files })
+    const packages = new Map(wanted.map(({ package: packed }) => [packed.directory, packed]))
+    for (const { name, skill } of due) {
+      const { place, digest } = skill
+      const before = lock.get(place)
+      if (before?.digest !== digest) throw installError('CONFLICT', MESSAGES.lockChanged(name))
+      const packed = packages.get(name)
+      if (packed) {
+        const guarded = { name, place, there: await copyAt(scope, place), before, next: digest }
+        const copy = await guardCopy(scope, guarded, options)
+        if (copy !== undefined) kept.set(name, copy)
+        await keepRevision(scope.nexusHome, packed)
+        changes.push({ place, files: packed.files })
+        memory[place] = { before: [], ...memory[place], seenAt: options.now.toISOString() }
+      }
+      for (const [seat, path] of await guardSeats(scope, { before, next: before }, options)) kept.set(seat, path)
     }
-    await change(scope, { changes, lock, memory })
-    const placed = changes.flatMap(({ place }) => lock.get(place) ?? [])
-    makeLinks({ scope, home: options.home ?? scope.root }, placed)
+    const filled = due.flatMap(({ skill }) => lock.get(skill.place) ?? [])
+    await change(scope, { changes, lock, memory, seats: { filled } })
     return kept
   })
 }

@@ -1,10 +1,10 @@
-import { packageOf, type Package, type PackedFile } from './found.ts'
-import { checkLinks, makeLinks, removeLinks } from './clients.ts'
+import { guardSeats, seatDrift } from './clients.ts'
+import { copyAt, type Drift, driftOf } from './copies.ts'
 import { guardCopy, type Overwriting } from './guard.ts'
 import { type Lock, type LockedSkill, lockedFiles, nameOfPlace } from './lock-file.ts'
 import { type Change, commit, recover, type Step } from './place.ts'
-import { copyAt, type Drift, driftOf, type PlannedSkill } from './plan.ts'
-import { collectRevisions, keepRevision, readRevision } from './revisions.ts'
+import type { PlannedSkill, Wanted } from './plan.ts'
+import { collectRevisions, hasRevision, keepRevision, packageOfRevision } from './revisions.ts'
 import { type Memory, lockOf, openPlaces, readMemory, type Remembered, type Scope, usedDigests } from './scope.ts'
 import { installError, MESSAGES } from './messages.ts'
 
@@ -16,8 +16,6 @@ export interface ApplyOptions extends Overwriting {
   readonly alone: Alone
   /** Programs that are to find the copies, too. */
   readonly clients?: readonly string[]
-  /** Home of the user, where programs look for their skills. */
-  readonly home?: string
   /** The folder or file that the copies came from, on this machine. */
   readonly from?: string
   readonly now: Date
@@ -60,6 +58,7 @@ export async function applyPlan(
     const lock = new Map(lockOf(scope))
     const kept = new Map<string, string>()
     const changes: Change[] = []
+    const placed: LockedSkill[] = []
     let memory = readMemory(scope)
     for (const plan of planned) {
       const { place, name, package: packed } = plan
@@ -67,16 +66,15 @@ export async function applyPlan(
       const there = await copyAt(scope, place)
       const copy = await guardCopy(scope, { name, place, there, before, next: packed.digest }, options)
       if (copy !== undefined) kept.set(name, copy)
+      const next = entryOf(plan, before, options)
+      for (const [seat, path] of await guardSeats(scope, { before, next }, options)) kept.set(seat, path)
       await keepRevision(scope.nexusHome, packed)
       if (there?.treeDigest !== packed.digest) changes.push({ place, files: packed.files })
-      lock.set(place, entryOf(plan, before, options))
+      lock.set(place, next)
+      placed.push(next)
       memory = remember(memory, place, { before, options, next: packed.digest })
     }
-    const ground = { scope, home: options.home ?? scope.root }
-    const placed = planned.flatMap(({ place }) => lock.get(place) ?? [])
-    checkLinks(ground, placed)
-    await change(scope, { changes, lock, memory })
-    makeLinks(ground, placed)
+    await change(scope, { changes, lock, memory, seats: { filled: placed } })
     return { lock, kept }
   })
 }
@@ -140,33 +138,44 @@ export async function removeSkills(
       delete memory[place]
       changes.push({ place, files: undefined })
     }
-    removeLinks({ scope, home: options.home ?? scope.root }, removed)
-    await change(scope, { changes, lock, memory })
+    await change(scope, { changes, lock, memory, seats: { emptied: removed } })
     return { lock, kept }
   })
 }
 
-/** Puts the revision before the current one back. Throws FILE_NOT_FOUND when none is kept. */
+/** The revision before the current one, to be judged before it is placed again. Throws FILE_NOT_FOUND when none is kept. */
+export async function previousOf(scope: Scope, name: string): Promise<Wanted & { readonly previous: LockedSkill }> {
+  const { place } = lockedOf(lockOf(scope), name)
+  const previous = readMemory(scope)[place]?.before.at(-1)
+  if (!previous || !hasRevision(scope.nexusHome, previous.digest))
+    throw installError('FILE_NOT_FOUND', MESSAGES.nothingBefore(name))
+  return { package: await packageOfRevision(scope, previous), source: previous.source, previous }
+}
+
+/** Puts the revision before the current one back. Throws as `previousOf`, and CONFLICT for local edits. */
 export async function rollBack(
   scope: Scope,
   name: string,
   options: ApplyOptions,
-): Promise<{ readonly previous: LockedSkill; readonly keptEdits: string | undefined }> {
+): Promise<Pick<Applied, 'kept'> & { readonly previous: LockedSkill }> {
   return inScope(scope, options, async () => {
     const lock = new Map(lockOf(scope))
     const current = lockedOf(lock, name)
     const { place } = current
     const memory = readMemory(scope)
     const earlier = memory[place]?.before ?? []
-    const previous = earlier.at(-1)
-    const files = previous && (await readRevision(scope.nexusHome, previous.digest))
-    if (!previous || !files) throw installError('FILE_NOT_FOUND', MESSAGES.nothingBefore(name))
+    const { previous, package: packed } = await previousOf(scope, name)
     const there = await copyAt(scope, place)
-    const keptEdits = await guardCopy(scope, { name, place, there, before: current, next: previous.digest }, options)
-    lock.set(place, { ...previous, pinned: current.pinned, clients: current.clients })
+    const kept = new Map<string, string>()
+    const copy = await guardCopy(scope, { name, place, there, before: current, next: previous.digest }, options)
+    if (copy !== undefined) kept.set(name, copy)
+    const next = { ...previous, pinned: current.pinned, clients: current.clients }
+    for (const [seat, path] of await guardSeats(scope, { before: current, next }, options)) kept.set(seat, path)
+    lock.set(place, next)
     const remembered = { ...memory, [place]: { ...memory[place], before: earlier.slice(0, -1) } }
-    await change(scope, { changes: [{ place, files }], lock, memory: remembered })
-    return { previous, keptEdits }
+    const seats = { filled: [next] }
+    await change(scope, { changes: [{ place, files: packed.files }], lock, memory: remembered, seats })
+    return { previous, kept }
   })
 }
 
@@ -191,21 +200,16 @@ export interface Verified {
   readonly drift: readonly Drift[]
 }
 
-/** Compares every copy with the lock. */
+/** Compares every copy with the lock, and what other programs find of it. */
 export async function verifyCopies(scope: Scope, names: readonly string[] = []): Promise<readonly Verified[]> {
   const lock = lockOf(scope)
   const skills = names.length === 0 ? [...lock.values()] : names.map((name) => lockedOf(lock, name))
   const verified: Verified[] = []
   for (const skill of skills) {
     const { place } = skill
-    const there = await copyAt(scope, place)
-    verified.push({ name: nameOfPlace(place), place, drift: driftOf(skill, there ?? { files: [] }) })
+    const name = nameOfPlace(place)
+    verified.push({ name, place, drift: driftOf(skill, await copyAt(scope, place)) })
+    for (const seat of await seatDrift(scope, skill)) verified.push({ name, ...seat })
   }
   return verified
-}
-
-/** The package of files that the machine has. Throws SKILL_INVALID. */
-export function packageFrom(skill: LockedSkill, files: readonly PackedFile[]): Package {
-  const name = nameOfPlace(skill.place)
-  return packageOf({ path: '', name, description: '', directory: name }, files, [])
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isJsonObject, isNexusError, sha256 } from '../../kernel/index.ts'
 import { openCommit, type Resolved, resolveRef } from './git-source.ts'
-import { applyPlan, type ApplyOptions, removeSkills } from './installer.ts'
+import { applyPlan, type ApplyOptions, removeSkills, verifyCopies } from './installer.ts'
 import { nameOfPlace } from './lock-file.ts'
 import { checkGitUrl, checkPath, checkRef, type Locator, type LocatorRules } from './locator.ts'
 import { gitAccess, type SourceAccess } from './open-source.ts'
@@ -91,8 +91,9 @@ export function isDue(source: KeptSource, { seenAt, triedAt, problem, commit }: 
 export interface RefreshAccess extends SourceAccess, Pick<LocatorRules, 'httpHosts'> {
   /** Whether settings of this key reach skills. */
   readonly hasSettings: (key: string) => boolean
-  /** The program of `skills.install.policy`. */
+  /** The program of `skills.install.policy`, and the workspace, where it must not be. */
   readonly policy?: string | undefined
+  readonly workspace: string
 }
 
 /** The newest revision of a source beside what is served. */
@@ -142,8 +143,10 @@ export async function refreshKept(
   const before = readStatus(scope)
   const triedAt = options.now.toISOString()
   try {
-    const fetched = await fetchKept(scope, source, { access, known: before.commit })
     const { waiting: earlier, commit: known } = before
+    // Copies of the cache that somebody changed or removed are replaced from the source.
+    const isWhole = (await verifyCopies(scope)).every(({ drift }) => drift.length === 0)
+    const fetched = await fetchKept(scope, source, { access, known: isWhole ? known : undefined })
     if (!fetched)
       return await writeStatus(scope, {
         ...{ seenAt: triedAt, triedAt, waiting: earlier },
@@ -153,7 +156,7 @@ export async function refreshKept(
     const isFirst = known === undefined && lockOf(scope).size === 0
     const waiting = source.follow ? [] : planned.flatMap((plan) => waitingOf(plan, { commit, isFirst, access }))
     const news = planned.filter(({ action }) => action !== 'same')
-    const hook = { program: access.policy, kind: 'update', signal: access.signal } as const
+    const hook = { program: access.policy, workspace: access.workspace, kind: 'update', signal: access.signal } as const
     for (const { name } of (await judge(scope, news, hook)).filter(({ decision }) => decision !== 'allow'))
       if (!waiting.some((each) => each.name === name))
         waiting.push(

@@ -143,6 +143,11 @@ export const MESSAGES = {
     message: `Nothing was changed: ${safe(path)} is there already, and is not a link to the installed copy.`,
     fix: 'Move it away, or install without --client.',
   }),
+  seatOutside: (path: string) => ({
+    message: `Nothing was changed: ${safe(path)} is a link, and Nexus places nothing through links.`,
+    fix: 'Replace the link by a directory, or install without --client.',
+    path,
+  }),
   notOfSkill: (place: string, names: readonly string[]) => ({
     message: `Nothing was changed: ${safe(place)} contains what no skill contains: ${names.slice(0, 20).map(safe).join(', ')}.`,
     fix: 'Move it out of this directory. Then try again.',
@@ -166,6 +171,14 @@ export const MESSAGES = {
   skillGone: (name: string, url: string) => ({
     message: `The newest commit of ${safe(url)} has no skill at the path of '${safe(name)}'. The installed copy stays.`,
     fix: 'Its author moved or removed it. Install it again from its new path, or remove it.',
+  }),
+  lockChanged: (name: string) => ({
+    message: `Nothing was changed: the lock has another revision of '${safe(name)}' than before the files were fetched.`,
+    fix: 'Another program changed the lock meanwhile. Try again.',
+  }),
+  revisionDamaged: (name: string) => ({
+    message: `Nothing was changed: the revision of '${safe(name)}' that this machine kept is damaged. It is removed now.`,
+    fix: 'Try again: the files are fetched from the source.',
   }),
   npmSource: (name: string, type: string) => ({
     message: `Nothing was changed: skills-lock.json says that '${safe(name)}' comes from '${safe(type)}', which Nexus does not read.`,

@@ -3,6 +3,9 @@ export function randomHex(): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(4))).toString('hex')
 }
 
+/** Directories that a change writes beside others, with their owner: new copies, and old ones that are about to go. */
+export const HIDDEN = /^\.nexus-(?:new|old)-(\d+-\d+-\d+)-[0-9a-f]{8}$/
+
 const PLACED_NAME = /^[a-z0-9]+(?:[-_.][a-z0-9]+)*$/
 const DEVICES = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/
 const MAX_NAME_CHARS = 64

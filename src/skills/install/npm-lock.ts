@@ -2,11 +2,12 @@ import { join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { sha256, SKILL_FILE } from '../../kernel/index.ts'
 import type { Tree } from '../../machine/files/index.ts'
+import { filesAt } from './copies.ts'
 import type { PackedFile } from './found.ts'
 import { type Lock, nameOfPlace } from './lock-file.ts'
-import { checkPath, type Locator, type LocatorRules, readLocator } from './locator.ts'
+import { checkPath, hostOfLocator, type Locator, type LocatorRules, readLocator } from './locator.ts'
 import { openSource, type SourceAccess } from './open-source.ts'
-import { copyAt, type Wanted } from './plan.ts'
+import type { Wanted } from './plan.ts'
 import { type Scope, textOf } from './scope.ts'
 import { installError, MESSAGES } from './messages.ts'
 
@@ -58,6 +59,16 @@ function fits(files: readonly PackedFile[], hash: string): boolean {
 
 export interface NpmAccess extends SourceAccess, Pick<LocatorRules, 'httpHosts'> {}
 
+/** The hosts that are asked for the skills of such a lock. Throws INVALID_ARGUMENT for a source that may not be. */
+export function npmHosts(
+  scope: Scope,
+  entries: Readonly<Record<string, Entry>>,
+  access: Pick<LocatorRules, 'httpHosts'>,
+): readonly string[] {
+  const locators = Object.entries(entries).map(([name, entry]) => locatorOf(scope, name, { entry, access }))
+  return [...new Set(locators.flatMap((locator) => hostOfLocator(locator) ?? []))]
+}
+
 /** Fetches the skills of such a lock, each source once. Throws SKILL_INVALID where the content is not what its hash says. */
 export async function fetchNpm(
   scope: Scope,
@@ -99,10 +110,15 @@ function directoryOf(skillPath: string): string {
 function locatorOf(
   { root }: Pick<Scope, 'root'>,
   name: string,
-  { entry, access }: { readonly entry: Entry; readonly access: NpmAccess },
+  { entry, access }: { readonly entry: Entry; readonly access: Pick<LocatorRules, 'httpHosts'> },
 ): Locator {
   const { source, sourceUrl, sourceType, ref } = entry
-  if (sourceType === 'local') return { type: 'directory', path: resolve(root, source) }
+  if (sourceType === 'local') {
+    const path = resolve(root, source)
+    if (path !== root && !path.startsWith(`${root}/`))
+      throw installError('INVALID_ARGUMENT', MESSAGES.npmSource(name, 'a folder outside of the project'))
+    return { type: 'directory', path }
+  }
   if (!['github', 'gitlab', 'git', 'download'].includes(sourceType))
     throw installError('INVALID_ARGUMENT', MESSAGES.npmSource(name, sourceType))
   const at = ref === undefined ? '' : `#${ref}`
@@ -143,11 +159,4 @@ function npmSource(url: string): Pick<Entry, 'source' | 'sourceUrl' | 'sourceTyp
   return onGitHub === undefined
     ? { source: url, sourceUrl: url, sourceType: 'git' }
     : { source: onGitHub, sourceType: 'github' }
-}
-
-async function filesAt(scope: Scope, tree: Tree, place: string): Promise<PackedFile[]> {
-  const files: PackedFile[] = []
-  for (const { path, executable, size } of (await copyAt(scope, place))?.files ?? [])
-    files.push({ path, executable, bytes: (await tree.read(`${place}/${path}`, { maxBytes: size + 1 })).bytes })
-  return files
 }

@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import { isOwnerGone, ownerToken, type Tree } from '../../machine/files/index.ts'
 import { isJsonObject, sha256 } from '../../kernel/index.ts'
+import { emptySeats, fillSeats } from './clients.ts'
+import { writeFiles } from './copies.ts'
 import type { PackedFile } from './found.ts'
-import { type Lock, LOCK_FILE, readLock, writeLock } from './lock-file.ts'
-import { isPlacedName, randomHex } from './names.ts'
+import { type Lock, LOCK_FILE, type LockedSkill, readLock, writeLock } from './lock-file.ts'
+import { HIDDEN, isPlacedName, randomHex } from './names.ts'
 import { readNpmLock, writeNpmLock } from './npm-lock.ts'
 import { type Memory, openPlaces, openState, type Scope, textOf, writeMemory } from './scope.ts'
 
@@ -33,6 +35,13 @@ interface Journal {
   /** Digest of the lock that it replaces; null where there was none. */
   readonly lockBefore: string | null
   readonly memory: Memory
+  readonly seats?: Seats & Pick<Scope, 'home'>
+}
+
+/** The skills whose places for other programs are filled and emptied. */
+interface Seats {
+  readonly filled: readonly LockedSkill[]
+  readonly emptied: readonly LockedSkill[]
 }
 
 /** All that changes in one step. */
@@ -40,16 +49,16 @@ export interface Step {
   readonly changes: readonly Change[]
   readonly lock: Lock
   readonly memory: Memory
+  readonly seats?: Partial<Seats>
 }
-
-const HIDDEN = /^\.nexus-(?:new|old)-(\d+-\d+-\d+)-[0-9a-f]{8}$/
 
 /**
  * Changes copies, the lock and the memory as one step: all new copies are written beside the old ones first, then a journal says what is moved where. After
  * `kill -9` at any point, `recover` ends it. Call it while no other process changes the scope. Throws what the file system throws, with everything as before.
  */
-export async function commit(scope: Scope, { changes, lock, memory }: Step): Promise<void> {
+export async function commit(scope: Scope, { changes, lock, memory, seats }: Step): Promise<void> {
   const tree = openPlaces(scope)
+  let failed: unknown
   try {
     readNpmLock(scope)
     await sweep(tree)
@@ -57,9 +66,12 @@ export async function commit(scope: Scope, { changes, lock, memory }: Step): Pro
     try {
       for (const { place, files } of changes) moves.push(await stage(tree, place, files))
       const lockBefore = digestOf(textOf(scope.lockPath))
-      const journal = { owner: ownerToken(), root: scope.root, moves, lock: writeLock(lock), lockBefore, memory }
+      const journal = {
+        ...{ owner: ownerToken(), root: scope.root, moves, lock: writeLock(lock), lockBefore, memory },
+        seats: { home: scope.home, filled: [], emptied: [], ...seats },
+      }
       await writeJournal(scope, journal)
-      await finish(scope, { tree, journal })
+      failed = await finish(scope, { tree, journal })
     } catch (error) {
       await undo(scope, tree, moves)
       throw error
@@ -67,6 +79,7 @@ export async function commit(scope: Scope, { changes, lock, memory }: Step): Pro
   } finally {
     tree.close()
   }
+  if (failed !== undefined) throw failed
 }
 
 /** Ends what a process left that is gone; it must be called under the same lock as `commit`. Cheap when there is nothing. */
@@ -131,20 +144,11 @@ async function stage(tree: Tree, place: string, files: readonly PackedFile[] | u
   return { name, stage: staged, backup }
 }
 
-/** Writes the files of a skill into a directory that is not there yet. */
-export async function writeFiles(tree: Tree, directory: string, files: readonly PackedFile[]): Promise<void> {
-  tree.makeDirectory(directory, { mode: 0o755 })
-  for (const { path, bytes, executable } of files)
-    await tree.write(`${directory}/${path}`, {
-      bytes,
-      mode: executable ? 0o755 : 0o644,
-      isStaged: true,
-      makesParents: true,
-    })
-}
-
-/** Moves what is not moved yet, writes the lock and the memory, removes the old copies. Each step may have been taken before. */
-async function finish(scope: Scope, { tree, journal }: { tree: Tree; journal: Journal }): Promise<void> {
+/**
+ * Moves what is not moved yet, writes the lock and the memory, removes the old copies. Each step may have been taken before. Returns why other programs
+ * do not find what was placed: that undoes nothing, as `nexus skills ci` repairs it.
+ */
+async function finish(scope: Scope, { tree, journal }: { tree: Tree; journal: Journal }): Promise<unknown> {
   for (const { name, stage: staged, backup } of journal.moves) {
     const isStaged = staged !== null && tree.entry(`skills/${staged}`) !== undefined
     const isLeaving = staged === null && tree.entry(`skills/${backup}`) === undefined
@@ -156,9 +160,16 @@ async function finish(scope: Scope, { tree, journal }: { tree: Tree; journal: Jo
   const gone = journal.moves.filter((each) => each.stage === null).map(({ name }) => name)
   // Ours is the truth: where theirs cannot be written now, the next change writes it.
   await writeNpmLock(scope, tree, { lock: readLock(journal.lock, scope.lockPath), gone }).catch(() => undefined)
+  const failed = journal.seats && (await seat(scope, journal.seats).catch((error: unknown) => error))
   await removeJournal(scope)
   // A copy that cannot be removed now is hidden, and the next change tries again.
   for (const { backup } of journal.moves) await tree.removeAll(`skills/${backup}`)
+  return failed
+}
+
+async function seat(scope: Scope, { home, filled, emptied }: NonNullable<Journal['seats']>): Promise<void> {
+  await emptySeats({ ...scope, home }, emptied)
+  await fillSeats({ ...scope, home }, filled)
 }
 
 /** The copies of before are back, then the journal goes, then the new copies: a second call of this or of `finish` finds what it needs. */

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { type Manifest, type ManifestEntry, SKILL_FILE, type SkillDocument } from '../../kernel/index.ts'
-import { readManifest, type ReadManifest } from '../../machine/skill-files/index.ts'
 import { parseSkill } from '../format/index.ts'
+import { copyAt, driftOf } from './copies.ts'
 import type { Package } from './found.ts'
-import { type Lock, type LockedSkill, lockedFiles, type LockedSource } from './lock-file.ts'
+import type { Lock, LockedSkill, LockedSource } from './lock-file.ts'
+import { installError, MESSAGES } from './messages.ts'
 import { type Scope, textOf } from './scope.ts'
 
 /** Everything that a skill asks for, by kind, each in the words of the skill. */
@@ -43,8 +44,17 @@ export interface Wanted {
   readonly source: LockedSource
 }
 
-/** Compares what would be placed with what is there. */
+/** Compares what would be placed with what is there. Throws CONFLICT for two skills of one place. */
 export async function planOf(scope: Scope, wanted: readonly Wanted[], lock: Lock): Promise<readonly PlannedSkill[]> {
+  for (const [name, same] of Map.groupBy(wanted, (each) => each.package.directory))
+    if (same.length > 1)
+      throw installError(
+        'CONFLICT',
+        MESSAGES.twoOfOneName(
+          name,
+          same.map((each) => each.package.path),
+        ),
+      )
   const planned: PlannedSkill[] = []
   for (const each of wanted) planned.push(await planOne(scope, each, lock))
   return planned
@@ -79,36 +89,9 @@ function actionFor(there: Manifest | undefined, { digest }: Package): PlannedSki
   return there.treeDigest === digest ? 'same' : 'replace'
 }
 
-/** The files at a place; undefined when nothing is there. Throws as `readManifest`. */
-export async function copyAt({ root }: Pick<Scope, 'root'>, place: string): Promise<ReadManifest | undefined> {
-  try {
-    return await readManifest(join(root, place))
-  } catch (error) {
-    if ((error as { code?: string }).code === 'FILE_NOT_FOUND') return undefined
-    throw error
-  }
-}
-
 function documentAt({ root }: Pick<Scope, 'root'>, place: string): SkillDocument | undefined {
   const text = textOf(join(root, place, SKILL_FILE))
   return text === undefined ? undefined : parseSkill(text, { path: SKILL_FILE }).document
-}
-
-/** One file that is not as the lock has it. */
-export interface Drift {
-  readonly path: string
-  readonly change: 'changed' | 'missing' | 'added'
-}
-
-/** How a copy differs from its entry in the lock, by path. */
-export function driftOf({ files }: Pick<LockedSkill, 'files'>, there: Pick<Manifest, 'files'>): readonly Drift[] {
-  const now = lockedFiles(there)
-  const drift = Object.keys(files).flatMap((path): Drift[] => {
-    if (!Object.hasOwn(now, path)) return [{ path, change: 'missing' }]
-    return now[path] === files[path] ? [] : [{ path, change: 'changed' }]
-  })
-  const added = Object.keys(now).filter((path) => !Object.hasOwn(files, path))
-  return [...drift, ...added.map((path): Drift => ({ path, change: 'added' }))]
 }
 
 function changesBetween(before: readonly ManifestEntry[], after: readonly ManifestEntry[]): readonly FileChange[] {

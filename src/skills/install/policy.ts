@@ -1,16 +1,20 @@
-import { statSync } from 'node:fs'
+import { lstatSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as v from 'valibot'
+import { isOwnerGone, ownerToken, Tree } from '../../machine/files/index.ts'
 import { runProgram } from '../../machine/host/index.ts'
+import { writeFiles } from './copies.ts'
+import { HIDDEN, randomHex } from './names.ts'
 import type { Wanted } from './plan.ts'
-import { keepRevision, revisionPath } from './revisions.ts'
-import type { Scope } from './scope.ts'
+import { privateDirectory, type Scope } from './scope.ts'
 import { installError, MESSAGES } from './messages.ts'
 
 /** The program of `skills.install.policy` in the user's own file: it judges what is about to be placed. */
 export interface PolicyHook {
   /** Absolute path; undefined where there is none. */
   readonly program: string | undefined
+  /** Commands of agents may change what is in it. */
+  readonly workspace: string
   readonly kind: 'install' | 'update' | 'restore'
   /** The source as it was typed. */
   readonly specifier?: string
@@ -49,23 +53,45 @@ export async function judge(scope: Scope, wanted: readonly Wanted[], hook: Polic
 async function judgeOne(
   scope: Scope,
   wanted: Wanted,
-  { program, signal, ...asked }: PolicyHook & { readonly program: string },
+  { program, workspace, signal, ...asked }: PolicyHook & { readonly program: string },
 ): Promise<Judged> {
-  const { package: packed } = wanted
-  const name = packed.directory
+  const { directory: name } = wanted.package
   const blocked = (why: string): Judged => ({
     ...{ name, decision: 'block', reason: `its policy program ${why}`, findings: [] },
   })
-  const unsafe = whyUnsafe(program, scope)
+  const unsafe = whyUnsafe(program, workspace)
   if (unsafe !== undefined) return blocked(unsafe)
-  await keepRevision(scope.nexusHome, packed)
-  const ended = await runProgram({
-    ...{ command: [program], environment: {}, input: `${JSON.stringify(requestOf(scope, wanted, asked))}\n` },
-    ...{ timeoutMs: TIMEOUT_MS, maxOutputBytes: MAX_ANSWER_BYTES, ...(signal && { signal }) },
-  })
+  const ended = await withFiles(scope, wanted, (sourcePath) =>
+    runProgram({
+      command: [realpathSync(program)],
+      environment: {},
+      input: `${JSON.stringify({ ...requestOf(scope, wanted, asked), sourcePath })}\n`,
+      ...{ timeoutMs: TIMEOUT_MS, maxOutputBytes: MAX_ANSWER_BYTES, ...(signal && { signal }) },
+    }),
+  )
   if (ended.type === 'failed') return blocked(ended.why)
   if (ended.code !== 0) return blocked(`ended with ${ended.signal ?? `code ${ended.code}`}`)
   return readAnswer(name, ended.stdout) ?? blocked('gave no answer of the protocol')
+}
+
+/** Gives the path of a directory with the files of a skill, which is there while the work is done. */
+async function withFiles<T>(
+  { nexusHome }: Pick<Scope, 'nexusHome'>,
+  { package: { files } }: Wanted,
+  work: (directory: string) => Promise<T>,
+): Promise<T> {
+  const directory = privateDirectory(nexusHome, 'judged')
+  const tree = new Tree(directory)
+  const own = `.nexus-new-${ownerToken()}-${randomHex()}`
+  try {
+    for (const { name } of (await tree.list('')).entries)
+      if (isOwnerGone(HIDDEN.exec(name)?.[1] ?? '')) await tree.removeAll(name)
+    await writeFiles(tree, own, files)
+    return await work(`${directory}/${own}`)
+  } finally {
+    await tree.removeAll(own)
+    tree.close()
+  }
 }
 
 /** Source: contracts §2.4. */
@@ -77,7 +103,7 @@ function requestOf(
   const url = 'url' in source ? source.url : undefined
   return {
     ...{ protocolVersion: 1, targetType: 'skill', targetName: packed.directory },
-    ...{ sourcePath: revisionPath(scope.nexusHome, packed.digest), sourcePathKind: 'directory' },
+    sourcePathKind: 'directory',
     source: {
       kind: source.type,
       authority: url === undefined ? null : new URL(url).host,
@@ -99,20 +125,32 @@ function readAnswer(name: string, output: Uint8Array): Judged | undefined {
   }
 }
 
-/** It must be ours or root's, and nobody else may change it or its directory. */
-function whyUnsafe(program: string, { kind, root }: Scope): string | undefined {
-  if (kind === 'workspace' && program.startsWith(`${root}/`))
-    return `is in the workspace, where commands may change it: ${program}`
+/** Nobody but its owner, who is this user or root, may change it or replace a directory on the way to it. */
+function whyUnsafe(program: string, workspace: string): string | undefined {
   try {
-    for (const path of [program, dirname(program)]) {
-      const { uid, mode } = statSync(path)
-      if (uid !== 0 && uid !== process.getuid?.()) return `belongs to another user: ${path}`
-      if ((mode & 0o022) !== 0 && (mode & 0o1000) === 0) return `can be changed by other users: ${path}`
-    }
-    return undefined
+    const real = realpathSync(program)
+    if ([program, real].some((path) => path.startsWith(`${workspace}/`)))
+      return `is in the workspace, where commands may change it: ${program}`
+    return (
+      whyChangeable(real) ?? [...waysTo(dirname(program)), ...waysTo(dirname(real))].map(whyChangeable).find(Boolean)
+    )
   } catch {
     return `is not there: ${program}`
   }
+}
+
+function whyChangeable(path: string): string | undefined {
+  const stats = lstatSync(path)
+  const { uid, mode } = stats
+  if (uid !== 0 && uid !== process.getuid?.()) return `belongs to another user: ${path}`
+  // In a sticky directory only the owner can replace a file. What a link leads to is looked at as well.
+  const isShared = !stats.isSymbolicLink() && (mode & 0o022) !== 0 && !(stats.isDirectory() && (mode & 0o1000) !== 0)
+  return isShared ? `can be changed by other users: ${path}` : undefined
+}
+
+function waysTo(directory: string): readonly string[] {
+  const above = dirname(directory)
+  return above === directory ? [directory] : [...waysTo(above), directory]
 }
 
 /** Throws CALL_DENIED for a block, INVALID_ARGUMENT for a warning that nobody accepted by name. */

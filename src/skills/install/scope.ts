@@ -16,6 +16,8 @@ export interface Scope {
   /** Names the scope in the state. */
   readonly key: string
   readonly nexusHome: string
+  /** Home of the user, where other programs look for skills. */
+  readonly home: string
 }
 
 const MAX_LOCK_BYTES = 16 * 1024 * 1024
@@ -23,10 +25,12 @@ const MAX_LOCK_BYTES = 16 * 1024 * 1024
 export interface ScopeOptions extends Pick<Scope, 'kind' | 'nexusHome' | 'stateDirectory'> {
   /** The workspace, or the Nexus home. */
   readonly directory: string
+  /** Default: the directory. */
+  readonly home?: string
 }
 
 /** The scope of a directory. Makes nothing. */
-export function scopeOf({ kind, directory, nexusHome, stateDirectory }: ScopeOptions): Scope {
+export function scopeOf({ kind, directory, nexusHome, stateDirectory, home }: ScopeOptions): Scope {
   const root = realOr(directory)
   const key = sha256(root).slice(0, 32)
   return {
@@ -36,6 +40,7 @@ export function scopeOf({ kind, directory, nexusHome, stateDirectory }: ScopeOpt
     stateDirectory: join(stateDirectory, 'install'),
     key,
     nexusHome,
+    home: home ?? root,
   }
 }
 

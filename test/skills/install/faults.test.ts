@@ -103,8 +103,8 @@ test('rollback says where local edits are kept, and a refusal names the command 
   await assert.rejects(removeSkills(scope, ['a'], { alone, command: ['skills', 'remove', 'a'] }), (error) =>
     /nexus skills remove a --overwrite a/.test(JSON.stringify(error)),
   )
-  const { keptEdits = '' } = await rollBack(scope, 'a', { ...options, overwrite: new Set(['a']) })
-  assert.equal(readFileSync(join(keptEdits, 'SKILL.md'), 'utf8'), 'mine')
+  const { kept } = await rollBack(scope, 'a', { ...options, overwrite: new Set(['a']) })
+  assert.equal(readFileSync(join(kept.get('a') ?? '', 'SKILL.md'), 'utf8'), 'mine')
 })
 
 test('an archive address of a lock is checked as a typed one is', async (t) => {
@@ -139,7 +139,9 @@ test('a fetch that fails leaves no repository in the cache', async (t) => {
     follows: 'commit',
     path: 'a',
   } as const
-  const due = [{ name: 'a', skill: { ...skill, source: locked }, drift: [], isMissing: true, isKept: false }]
+  const due = [
+    { name: 'a', skill: { ...skill, source: locked }, drift: [], isWhole: false, isMissing: true, isKept: false },
+  ]
   await assert.rejects(fetchLocked(scope, due, access), { code: 'NETWORK_FAILED' })
   await source[Symbol.asyncDispose]()
   assert.deepEqual(readdirSync(join(scope.nexusHome, 'cache/git')), [])
@@ -161,9 +163,9 @@ test('revisions that no lock and no memory refers to are collected, once they ar
   await install(scope, join(root, 'one'))
   await removeSkills(scope, ['a'], { alone })
   // The other workspace refers to the first; the second is gone.
-  assert.deepEqual(readdirSync(revisions), [lockOf(second).get('skills/a')?.digest.slice(7)])
+  assert.deepEqual(readdirSync(revisions), [`${lockOf(second).get('skills/a')?.digest.slice(7)}.files`])
   rmSync(join(second.root, 'skills'), { recursive: true })
   const due = await findToRestore(second, lockOf(second))
-  await restore(second, await fetchLocked(second, due, { scope: second, home: root }), options)
+  await restore(second, { due, wanted: await fetchLocked(second, due, { scope: second, home: root }) }, options)
   assert.equal(readMemory(second)['skills/a']?.seenAt, new Date(0).toISOString())
 })

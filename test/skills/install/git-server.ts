@@ -70,8 +70,11 @@ export interface GitServer {
   stop(): Promise<void>
 }
 
-/** Serves the repositories of a directory of its own until the test ends. */
-export async function startGitServer(t: { after: (fn: () => unknown) => void }): Promise<GitServer> {
+/** Serves the repositories of a directory of its own until the test ends. An old server speaks the first protocol only. */
+export async function startGitServer(
+  t: { after: (fn: () => unknown) => void },
+  { isOld = false } = {},
+): Promise<GitServer> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-git-')))
   mkdirSync(join(root, 'served'), { recursive: true })
   const requests: string[] = []
@@ -84,7 +87,7 @@ export async function startGitServer(t: { after: (fn: () => unknown) => void }):
         ...IDENTITY,
         GIT_PROJECT_ROOT: join(root, 'served'),
         GIT_HTTP_EXPORT_ALL: '1',
-        GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
+        GIT_PROTOCOL: isOld ? '' : String(request.headers['git-protocol'] ?? ''),
         PATH_INFO: path,
         QUERY_STRING: query,
         REQUEST_METHOD: request.method ?? 'GET',

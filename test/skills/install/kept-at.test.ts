@@ -17,7 +17,7 @@ test('a source at a commit stays there and is asked for once; a source at a tag 
   const refresh = async (at: Pick<KeptSource, 'tag' | 'commit'>) => {
     const source = { url: server.url('team'), refreshMs: 0, follow: false, ...at }
     const scope = keptScope(source, { nexusHome: join(root, 'home'), stateDirectory: root })
-    const access = { scope, home: root, hasSettings: () => false }
+    const access = { scope, home: root, workspace: root, hasSettings: () => false }
     const alone = <T>(_: string, work: () => Promise<T>): Promise<T> => work()
     const status = await refreshKept(scope, source, { access, alone, now: new Date(0) })
     const locked = lockOf(scope).get('skills/a')?.source

@@ -37,7 +37,7 @@ export async function openInstalling(invocation: Invocation): Promise<Installing
   const loaded = await loadHere(invocation)
   assertValid(loaded)
   const { workspace } = loaded
-  const scope = installScope(kind ?? (workspace.marker === undefined ? 'user' : 'workspace'), loaded)
+  const scope = installScope(kind ?? (workspace.marker === undefined ? 'user' : 'workspace'), loaded, environment.home)
   const isTrusted = scope.kind === 'user' ? !loaded.homeIsWorkspace : workspace.trusted
   let seen = 0
   const onBytes = (bytes: number): void => void (seen = bytes)
@@ -62,6 +62,7 @@ export async function askPolicy(
   const [specifier] = positionals
   const hook = {
     program: loaded.config.skills.install.policy,
+    workspace: loaded.workspace.directory,
     kind,
     signal,
     ...(specifier !== undefined && { specifier }),
@@ -73,10 +74,8 @@ export async function askPolicy(
   for (const { name, reason } of warned) terminal.note(INSTALL_WORDS.policyReason(name, reason))
   const accepted = new Set(namesFlag(invocation, 'accept'))
   const isDry = invocation.flags['dry-run'] === true
-  enforce(judged, isDry ? new Set(warned.map(({ name }) => name)) : await acceptedOf(judged, accepted, invocation), [
-    ...command.split(' '),
-    ...positionals,
-  ])
+  const taken = isDry ? new Set(warned.map(({ name }) => name)) : await acceptedOf(judged, accepted, invocation)
+  enforce(judged, taken, typedAgain(invocation))
 }
 
 /** The names that are accepted; a person in a terminal types those that are missing, where nothing is blocked. */
@@ -99,7 +98,11 @@ async function acceptedOf(
   return accepted
 }
 
-const KINDS: Readonly<Record<string, 'update' | 'restore'>> = { 'skills update': 'update', 'skills ci': 'restore' }
+const KINDS: Readonly<Record<string, 'update' | 'restore'>> = {
+  'skills update': 'update',
+  'skills ci': 'restore',
+  'skills rollback': 'restore',
+}
 
 /** Names given with a flag that may be repeated, or separated by commas. */
 export function namesFlag(invocation: Invocation, flag: string): ReadonlySet<string> {
@@ -112,12 +115,23 @@ export function namesFlag(invocation: Invocation, flag: string): ReadonlySet<str
 
 /** Names whose edits are replaced, and the command as it was typed. */
 export function overwriting(invocation: Invocation) {
-  const { command, positionals } = invocation
   const clients = [...namesFlag(invocation, 'client')]
   const unknown = clients.find((name) => !CLIENT_NAMES.includes(name))
   if (unknown !== undefined) throw installError('INVALID_ARGUMENT', INSTALL_WORDS.unknownClient(unknown, CLIENT_NAMES))
-  const words = [...command.split(' '), ...positionals]
-  return { overwrite: namesFlag(invocation, 'overwrite'), command: words, clients, home: invocation.environment.home }
+  return { overwrite: namesFlag(invocation, 'overwrite'), command: typedAgain(invocation), clients }
+}
+
+/** Consent that was given once is not proposed again. */
+const ONCE: ReadonlySet<string> = new Set(['yes', 'dry-run', 'json'])
+
+/** The words of this invocation, for a proposal that adds to them. */
+export function typedAgain({ command, positionals, flags }: Invocation): readonly string[] {
+  const options = Object.entries(flags).flatMap(([name, value]) => {
+    if (ONCE.has(name) || value === undefined || value === false) return []
+    const values = [value].flat()
+    return values.flatMap((each) => (each === true ? [`--${name}`] : [`--${name}`, String(each)]))
+  })
+  return [...command.split(' '), ...positionals, ...options].map(toSafeLine)
 }
 
 /** Says where copies of replaced edits are. */

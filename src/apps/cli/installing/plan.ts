@@ -4,7 +4,7 @@ import { applyPlan, asksAnything, type Asks, installError } from '../../../skill
 import type { Invocation } from '../command.ts'
 import { confirm } from '../interactive/confirm.ts'
 import { type Lacks, lackLines, lacksOf } from './lacks.ts'
-import { askPolicy, type Installing, namesFlag, overwriting, scopeData } from './place.ts'
+import { askPolicy, type Installing, namesFlag, overwriting, scopeData, typedAgain } from './place.ts'
 import { sourceText } from '../show/installed.ts'
 import { showChanges } from './text-changes.ts'
 import { INSTALL_WORDS } from './words.ts'
@@ -84,13 +84,13 @@ export async function carryOut(
 }
 
 async function isAgreed(grants: readonly Grant[], invocation: Invocation): Promise<boolean> {
-  const { terminal, flags, command, positionals } = invocation
+  const { terminal, flags } = invocation
   const accepted = namesFlag(invocation, 'accept')
   const open = [...new Set(grants.map(({ name }) => name))].filter((name) => !accepted.has(name))
   if (flags['yes'] === true && open.length === 0) return true
   if (flags['yes'] === true)
-    throw installError('INVALID_ARGUMENT', INSTALL_WORDS.needsAccept(open, command, positionals))
-  if (!terminal.isInteractive) throw installError('INVALID_ARGUMENT', INSTALL_WORDS.needsYes(command, positionals))
+    throw installError('INVALID_ARGUMENT', INSTALL_WORDS.needsAccept(open, typedAgain(invocation)))
+  if (!terminal.isInteractive) throw installError('INVALID_ARGUMENT', INSTALL_WORDS.needsYes(typedAgain(invocation)))
   return (await confirm(INSTALL_WORDS.question(), invocation)) === true
 }
 

@@ -9,20 +9,13 @@ export const INSTALL_WORDS = {
     message: `Nothing was installed: ${toSafeLine(source)} has ${many(count, 'skill')}.`,
     ...commandFix('Choose, for example:', 'skills', 'install', toSafeLine(source), '--all'),
   }),
-  needsYes: (command: string, args: readonly string[]) => ({
+  needsYes: (command: readonly string[]) => ({
     message: 'Nothing was changed: without a terminal nobody can answer.',
-    ...commandFix('If you agree with the plan:', ...command.split(' '), ...args.map(toSafeLine), '--yes'),
+    ...commandFix('If you agree with the plan:', ...command, '--yes'),
   }),
-  needsAccept: (names: readonly string[], command: string, args: readonly string[]) => ({
+  needsAccept: (names: readonly string[], command: readonly string[]) => ({
     message: `Nothing was changed: --yes does not give new skills what your settings keep for ${list(names)}.`,
-    ...commandFix(
-      'If you agree with the plan:',
-      ...command.split(' '),
-      ...args.map(toSafeLine),
-      '--yes',
-      '--accept',
-      names.join(','),
-    ),
+    ...commandFix('If you agree with the plan:', ...command, '--yes', '--accept', names.join(',')),
   }),
   needsNames: (command: string) => ({
     message: `nexus ${command} needs the name of a skill, or --all.`,

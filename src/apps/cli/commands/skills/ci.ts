@@ -7,6 +7,7 @@ import {
   INSTALL_MESSAGES,
   installError,
   lockOf,
+  npmHosts,
   planOf,
   readNpmLock,
   restore,
@@ -21,6 +22,7 @@ import {
   openInstalling,
   overwriting,
   scopeData,
+  typedAgain,
 } from '../../installing/place.ts'
 import { INSTALL_WORDS } from '../../installing/words.ts'
 import { confirm } from '../../interactive/confirm.ts'
@@ -35,8 +37,8 @@ export async function restoreSkills(invocation: Invocation): Promise<Answer> {
   const due = await findToRestore(scope, lock)
   const overwrite = namesFlag(invocation, 'overwrite')
   const edited = due.filter(({ name, isMissing }) => !isMissing && !overwrite.has(name))
-  for (const { skill, drift } of edited)
-    for (const { path, change } of drift) terminal.note(INSTALL_WORDS.drift(skill.place, path, change))
+  for (const { drift } of edited)
+    for (const { place, path, change } of drift) terminal.note(INSTALL_WORDS.drift(place, path, change))
   const hosts = hostsToAsk(due)
   const data = {
     ...scopeData(scope),
@@ -57,13 +59,13 @@ export async function restoreSkills(invocation: Invocation): Promise<Answer> {
   if (flags['dry-run'] === true)
     return { data: { ...data, applied: false }, show: () => terminal.line(INSTALL_WORDS.dryRun()) }
   if (flags['yes'] !== true) {
-    if (!terminal.isInteractive) throw installError('INVALID_ARGUMENT', INSTALL_WORDS.needsYes('skills ci', []))
+    if (!terminal.isInteractive) throw installError('INVALID_ARGUMENT', INSTALL_WORDS.needsYes(typedAgain(invocation)))
     if (!(await confirm(INSTALL_WORDS.question(), invocation)))
       return { data: { ...data, applied: false }, exit: 1, show: () => terminal.line(INSTALL_WORDS.refused()) }
   }
   const wanted = await installing.fetching('fetching locked skills', () => fetchLocked(scope, due, access))
   await askPolicy(wanted, installing, invocation)
-  const kept = await restore(scope, wanted, { alone, ...overwriting(invocation), now: new Date() })
+  const kept = await restore(scope, { due, wanted }, { alone, ...overwriting(invocation), now: new Date() })
   return {
     data: { ...data, applied: true, kept: Object.fromEntries(kept) },
     show: () => {
@@ -79,10 +81,10 @@ async function restoreNpm(installing: Installing, invocation: Invocation): Promi
   const { terminal, flags } = invocation
   const entries = scope.kind === 'workspace' ? readNpmLock(scope) : undefined
   if (!entries) throw installError('FILE_NOT_FOUND', INSTALL_MESSAGES.lockMissing(scope.lockPath))
-  const hosts = Object.values(entries).map(({ source, sourceUrl }) => sourceUrl ?? source)
-  terminal.note(INSTALL_WORDS.hosts([...new Set(hosts)]))
+  const hosts = npmHosts(scope, entries, access)
+  terminal.note(INSTALL_WORDS.hosts(hosts))
   if (flags['yes'] !== true && !terminal.isInteractive)
-    throw installError('INVALID_ARGUMENT', INSTALL_WORDS.needsYes('skills ci', []))
+    throw installError('INVALID_ARGUMENT', INSTALL_WORDS.needsYes(typedAgain(invocation)))
   const wanted = await installing.fetching('fetching locked skills', () => fetchNpm(scope, entries, access))
   const planned = await planOf(scope, wanted, lockOf(scope))
   const { data, applied, exit } = await carryOut(planned, installing, { invocation })

@@ -50,7 +50,8 @@ export async function installSkills(invocation: Invocation): Promise<Answer> {
 /** The same as `nexus skills ci`. */
 async function frozen(invocation: Invocation): Promise<Answer> {
   if (invocation.positionals.length > 0) throw installError('INVALID_ARGUMENT', INSTALL_WORDS.frozenSource())
-  return (await import('./ci.ts')).restoreSkills({ ...invocation, command: 'skills ci' })
+  const { frozen: _, skill: _skill, all: _all, client: _client, list: _list, ...flags } = invocation.flags
+  return (await import('./ci.ts')).restoreSkills({ ...invocation, flags, command: 'skills ci' })
 }
 
 function listed({ candidates, refused }: OpenedSource, { terminal }: Invocation): Answer {
@@ -84,15 +85,6 @@ async function choose(
   const isOpen = asked.length === 0 && candidates.length > 1 && invocation.flags['all'] !== true
   const byName = asked.length > 0 ? asked.flatMap((name) => named(candidates, name, what)) : candidates
   const all = isOpen ? await chosenByPerson(candidates, what, invocation) : byName
-  for (const [directory, same] of Map.groupBy(new Set(all), (each) => each.directory))
-    if (same.length > 1)
-      throw installError(
-        'CONFLICT',
-        INSTALL_MESSAGES.twoOfOneName(
-          directory,
-          same.map(({ path }) => path),
-        ),
-      )
   return [...new Set(all)]
 }
 
@@ -111,7 +103,7 @@ async function chosenByPerson(
     if (typed === 'all') return candidates
     const words = typed.split(/[\s,]+/).filter(Boolean)
     const found = words.map((word) => candidates.find(({ name }, index) => name === word || `${index + 1}` === word))
-    return found.every((each) => each !== undefined) ? found : undefined
+    return found.length > 0 && found.every((each) => each !== undefined) ? found : undefined
   }
   const words = { read, again: INSTALL_WORDS.whichAgain() }
   const canAsk = terminal.isInteractive && flags['yes'] !== true

@@ -1,6 +1,6 @@
-import { removeSkills, rollBack, setPinned, verifyCopies } from '../../../../skills/install/index.ts'
+import { previousOf, removeSkills, rollBack, setPinned, verifyCopies } from '../../../../skills/install/index.ts'
 import { type Answer, argument, type Invocation } from '../../command.ts'
-import { noteKept, openInstalling, overwriting, scopeData } from '../../installing/place.ts'
+import { askPolicy, noteKept, openInstalling, overwriting, scopeData } from '../../installing/place.ts'
 import { INSTALL_WORDS } from '../../installing/words.ts'
 
 /** `nexus skills verify [name…]`: names each file that is not as the lock has it. */
@@ -9,7 +9,7 @@ export async function verifySkills(invocation: Invocation): Promise<Answer> {
   const { scope } = await openInstalling(invocation)
   const verified = await verifyCopies(scope, positionals)
   const wrong = verified.filter(({ drift }) => drift.length > 0)
-  const error = wrong.length === 0 ? undefined : INSTALL_WORDS.notVerified(wrong.map(({ name }) => name))
+  const error = wrong.length === 0 ? undefined : INSTALL_WORDS.notVerified([...new Set(wrong.map(({ name }) => name))])
   return {
     data: { ...scopeData(scope), skills: verified },
     error: error && { code: 'CONFLICT', ...error },
@@ -17,7 +17,7 @@ export async function verifySkills(invocation: Invocation): Promise<Answer> {
       for (const { place, drift } of wrong)
         for (const { path, change } of drift) terminal.line(INSTALL_WORDS.drift(place, path, change))
       if (error) terminal.note(`${error.message} ${error.fix}`)
-      else terminal.line(INSTALL_WORDS.verified(verified.length))
+      else terminal.line(INSTALL_WORDS.verified(new Set(verified.map(({ name }) => name)).size))
     },
   }
 }
@@ -40,15 +40,17 @@ export async function removeInstalled(invocation: Invocation): Promise<Answer> {
 
 /** `nexus skills rollback <name>` */
 export async function rollBackSkill(invocation: Invocation): Promise<Answer> {
-  const { scope, alone } = await openInstalling(invocation)
+  const installing = await openInstalling(invocation)
+  const { scope, alone } = installing
   const name = argument(invocation, 'a name', ['pdf'])
   const options = { alone, ...overwriting(invocation), now: new Date() }
-  const { previous, keptEdits } = await rollBack(scope, name, options)
+  await askPolicy([await previousOf(scope, name)], installing, invocation)
+  const { previous, kept } = await rollBack(scope, name, options)
   const { digest, source } = previous
   return {
-    data: { ...scopeData(scope), name, digest, source, kept: keptEdits === undefined ? {} : { [name]: keptEdits } },
+    data: { ...scopeData(scope), name, digest, source, kept: Object.fromEntries(kept) },
     show: () => {
-      noteKept(keptEdits === undefined ? [] : [[name, keptEdits]], invocation)
+      noteKept(kept, invocation)
       invocation.terminal.line(INSTALL_WORDS.rolledBack(name, digest))
     },
   }

@@ -43,7 +43,7 @@ export async function updateSkills(invocation: Invocation): Promise<Answer> {
   const installing = await openInstalling(invocation)
   if (positionals.length === 0 && flags['all'] !== true)
     throw installError('INVALID_ARGUMENT', INSTALL_WORDS.needsNames('skills update'))
-  const { scope, access } = installing
+  const { scope } = installing
   const skills = chosen(installing, positionals)
   for (const { place, pinned } of skills) if (pinned) terminal.note(INSTALL_MESSAGES.pinned(nameOfPlace(place)).message)
   const free = skills.filter(({ pinned }) => !pinned)
@@ -63,12 +63,21 @@ export async function updateSkills(invocation: Invocation): Promise<Answer> {
         if (failed === 0) terminal.line(INSTALL_WORDS.upToDate())
       },
     }
-  const wanted = await installing.fetching('fetching files', () => fetchNews(news, access))
-  const planned = await planOf(scope, wanted, lockOf(scope))
+  return takeNews(news, installing, invocation)
+}
+
+/** Shows the plan for newer revisions, asks, and takes them. A skill that could not be asked for, or is gone, gives the exit code 1. */
+async function takeNews(news: readonly News[], installing: Installing, invocation: Invocation): Promise<Answer> {
+  const { terminal } = invocation
+  const { scope, access } = installing
+  const { fetched, gone } = await installing.fetching('fetching files', () => fetchNews(news, access))
+  for (const { name, error } of gone) terminal.note(INSTALL_WORDS.unreachable(name, error.message))
+  const failed = gone.length > 0 || news.some(({ state }) => state === 'unreachable')
+  const planned = await planOf(scope, fetched, lockOf(scope))
   const { data, applied, exit } = await carryOut(planned, installing, { invocation })
   return {
-    data: { ...data, news: news.map(newsData) },
-    exit: Math.max(exit, failed),
+    data: { ...data, news: news.map(newsData), gone: gone.map(({ name, error }) => ({ name, why: error.message })) },
+    exit: Math.max(exit, failed ? 1 : 0),
     show: () => {
       if (!applied) return
       noteKept(applied.kept, invocation)

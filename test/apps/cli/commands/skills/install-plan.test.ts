@@ -65,6 +65,27 @@ test('the plan shows the changed lines of what it replaces, long ones whole with
   assert.doesNotMatch(short.stderr, /\+line 149/)
 })
 
+test('a command that is proposed has the options that were typed, and none that was consent', async (t) => {
+  const place = placeWith(t, { one: '', two: '' })
+  const args = ['skills', 'install', '../from', '--skill', 'two', '--scope', 'workspace', '--client', 'codex']
+  const stopped = await place.run(args)
+  assert.equal(stopped.code, 2)
+  assert.match(stopped.stderr, /: nexus skills install \.\.\/from --skill two --scope workspace --client codex --yes$/m)
+  assert.equal((await place.run([...args, '--yes'])).code, 0)
+  rmSync(join(place.workspace, 'skills/two'), { recursive: true })
+  const frozen = await place.run(['skills', 'install', '--frozen', '--scope', 'workspace'])
+  assert.match(frozen.stderr, /: nexus skills ci --scope workspace --yes$/m)
+})
+
+test('a password in the address of a skills-lock.json is not shown', async (t) => {
+  const place = placeWith(t, {})
+  const entry = { source: 'https://user:hidden@127.0.0.1/x.git', sourceType: 'git' }
+  writeFileSync(join(place.workspace, 'skills-lock.json'), JSON.stringify({ version: 1, skills: { a: entry } }))
+  const { code, stderr, stdout } = await place.run(['skills', 'ci', '--scope', 'workspace', '--json'])
+  assert.equal(code, 2)
+  assert.doesNotMatch(stderr + stdout, /hidden/)
+})
+
 test('install --frozen is ci: it restores the lock, and takes no source', async (t) => {
   const place = placeWith(t, { one: '' })
   assert.equal((await place.run(['skills', 'install', '../from', '--scope', 'workspace', '--yes'])).code, 0)
@@ -99,7 +120,8 @@ test(
     const { code, screen } = await inTerminal(
       place,
       args,
-      { prompt: /Which ones\?/, keys: 'four\r' },
+      { prompt: /Which ones\?/, keys: ',\r' },
+      { prompt: /Type numbers or names of the list/, keys: 'four\r' },
       { prompt: /Type numbers or names of the list/, keys: '3\r' },
       { prompt: /type its name: three/, keys: 'y\r' },
       { prompt: /Type three, or Enter/, keys: 'three\r' },

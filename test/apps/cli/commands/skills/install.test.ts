@@ -237,6 +237,7 @@ test('--client lets other programs find the same copy, which is listed once, and
   assert.deepEqual([data['shadowed'], data['invalid']], [[], []])
   assert.ok(!diagnostics.some(({ severity }) => severity === 'error'), listed.stdout)
   mkdirSync(join(cwd, '.claude/skills/b'))
+  writeFileSync(join(cwd, '.claude/skills/b/mine.txt'), 'mine')
   const taken = await install('b', 'claude-code')
   assert.equal(taken.code, 1)
   assert.match(taken.stderr, /\.claude\/skills\/b is there already/)
@@ -260,7 +261,7 @@ test('the install policy of the user sees every skill, blocks, warns, and blocks
     chmodSync(program, mode)
   }
   const answer = (decision: string) =>
-    `cat > '${place.root}/seen'; printf '%s' '{"protocolVersion":1,"decision":"${decision}","reason":"because","findings":[{"ruleId":"r","severity":"warn","message":"odd"}]}'`
+    `cat > '${place.root}/seen'; cat "$(grep -o '"sourcePath":"[^"]*' '${place.root}/seen' | cut -d'"' -f4)/SKILL.md" > '${place.root}/text'; printf '%s' '{"protocolVersion":1,"decision":"${decision}","reason":"because","findings":[{"ruleId":"r","severity":"warn","message":"odd"}]}'`
   const install = (...more: string[]) => place.run(['skills', 'install', '../from/a', '--yes', ...more], { cwd })
   const blocks: readonly (readonly [string, RegExp])[] = [
     [answer('block'), /blocks 'a': because/],
@@ -285,9 +286,14 @@ test('the install policy of the user sees every skill, blocks, warns, and blocks
   assert.equal((await install('--accept', 'a')).code, 0)
   const seen = JSON.parse(readFileSync(join(place.root, 'seen'), 'utf8')) as JsonObject
   assert.deepEqual([seen['targetName'], seen['sourcePathKind']], ['a', 'directory'])
-  assert.equal(readFileSync(join(String(seen['sourcePath']), 'SKILL.md'), 'utf8'), skillText('a'))
-  rmSync(join(cwd, 'skills'), { recursive: true })
+  assert.equal(readFileSync(join(place.root, 'text'), 'utf8'), skillText('a'))
+  writeFileSync(join(place.root, 'from/a/SKILL.md'), skillText('a', 'license: MIT\n'))
+  assert.equal((await install('--accept', 'a')).code, 0)
   says(answer('block'))
+  const back = await place.run(['skills', 'rollback', 'a'], { cwd })
+  assert.equal(back.code, 1)
+  assert.match(back.stderr, /blocks 'a'/)
+  rmSync(join(cwd, 'skills'), { recursive: true })
   const restored = await place.run(['skills', 'ci', '--yes'], { cwd })
   assert.equal(restored.code, 1)
   assert.match(restored.stderr, /blocks 'a'/)

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fetchLocked, fetchNews, fetchNpm, findNews, findToRestore, lockOf, planOf, refreshKept, keptScope, restore, verifyCopies } from '../../../src/skills/install/index.ts' // oxfmt-ignore
+import { skillText, startGitServer } from './git-server.ts'
+import { Ground } from './rig.ts'
+
+const versions = (here: Ground): void => {
+  for (const version of ['one', 'two']) here.write(`${version}/a/SKILL.md`, skillText('a', `license: ${version}\n`))
+}
+
+test('a restore ends where another lock came between its fetch and its change', async (t) => {
+  const here = new Ground(t)
+  const { scope } = here
+  versions(here)
+  await here.folder('two')
+  const second = readFileSync(scope.lockPath)
+  await here.folder('one')
+  rmSync(join(scope.root, 'skills'), { recursive: true })
+  const due = await findToRestore(scope, lockOf(scope))
+  const wanted = await fetchLocked(scope, due, here.access())
+  writeFileSync(scope.lockPath, second)
+  await assert.rejects(restore(scope, { due, wanted }, here.options), { code: 'CONFLICT' })
+  assert.ok(!existsSync(join(scope.root, 'skills/a')))
+})
+
+test('a kept revision that is damaged is not placed; it is let go, and the next try asks the source', async (t) => {
+  const here = new Ground(t)
+  const { scope } = here
+  versions(here)
+  await here.folder('one')
+  rmSync(join(scope.root, 'skills'), { recursive: true })
+  const [name = ''] = readdirSync(join(here.nexusHome, 'cache/revisions'))
+  const file = join(here.nexusHome, 'cache/revisions', name)
+  writeFileSync(file, readFileSync(file, 'utf8').replace('license: one', 'license: 0ne'))
+  const again = async () => {
+    const due = await findToRestore(scope, lockOf(scope))
+    return restore(scope, { due, wanted: await fetchLocked(scope, due, here.access()) }, here.options)
+  }
+  await assert.rejects(again(), { code: 'CONFLICT' })
+  assert.ok(!existsSync(file))
+  await again()
+  assert.equal(readFileSync(join(scope.root, 'skills/a/SKILL.md'), 'utf8'), skillText('a', 'license: one\n'))
+})
+
+test('a place that is a link is neither read nor replaced', async (t) => {
+  const here = new Ground(t)
+  const { scope } = here
+  versions(here)
+  await here.folder('one')
+  rmSync(join(scope.root, 'skills/a'), { recursive: true })
+  here.write('private/id_rsa', 'key')
+  symlinkSync('../../private', join(scope.root, 'skills/a'))
+  await assert.rejects(verifyCopies(scope), { code: 'PATH_OUTSIDE' })
+  await assert.rejects(here.folder('two'), { code: 'PATH_OUTSIDE' })
+  assert.deepEqual(readdirSync(join(here.root, 'private')), ['id_rsa'])
+})
+
+test('two skills for one place are refused, whatever named them', async (t) => {
+  const here = new Ground(t)
+  const { scope } = here
+  here.write('workspace/x/one/SKILL.md', skillText('a'))
+  here.write('workspace/x/two/SKILL.md', skillText('a', 'license: MIT\n'))
+  const entry = (skillPath: string) => ({ source: './x', sourceType: 'local', skillPath })
+  const wanted = await fetchNpm(scope, { a: entry('one/SKILL.md'), b: entry('two/SKILL.md') }, here.access())
+  await assert.rejects(planOf(scope, wanted, lockOf(scope)), { code: 'CONFLICT' })
+})
+
+test('a skills-lock.json names no folder outside of its project', async (t) => {
+  const here = new Ground(t)
+  here.write('private/SKILL.md', skillText('private'))
+  for (const source of ['../private', join(here.root, 'private')])
+    await assert.rejects(
+      fetchNpm(here.scope, { private: { source, sourceType: 'local' } }, here.access()),
+      { code: 'INVALID_ARGUMENT' },
+      source,
+    )
+})
+
+test('a skill that its author moved keeps no other from being updated', async (t) => {
+  const server = await startGitServer(t)
+  const upstream = server.upstream('tools')
+  for (const name of ['a', 'b']) upstream.write(`${name}/SKILL.md`, skillText(name))
+  upstream.publish()
+  const here = new Ground(t)
+  const { scope } = here
+  await here.install({ type: 'git', url: server.url('tools') })
+  rmSync(join(upstream.directory, 'a'), { recursive: true })
+  upstream.write('b/SKILL.md', skillText('b', 'license: MIT\n')).publish()
+  const news = await findNews([...lockOf(scope).values()], here.access())
+  const { fetched, gone } = await fetchNews(news, here.access())
+  assert.deepEqual(fetched.map((each) => each.package.name), ['b']) // oxfmt-ignore
+  assert.deepEqual(gone.map(({ name, error }) => [name, error.code]), [['a', 'FILE_NOT_FOUND']]) // oxfmt-ignore
+})
+
+test('a copy of a git source that was changed or removed in the cache comes back with the next refresh', async (t) => {
+  const server = await startGitServer(t)
+  const upstream = server.upstream('team')
+  for (const name of ['a', 'b']) upstream.write(`${name}/SKILL.md`, skillText(name))
+  upstream.publish()
+  const here = new Ground(t)
+  const source = { url: server.url('team'), refreshMs: 0, follow: false }
+  const scope = keptScope(source, { nexusHome: here.nexusHome, stateDirectory: here.root })
+  const access = { ...here.access(scope), workspace: here.scope.root, hasSettings: () => false }
+  const refresh = () => refreshKept(scope, source, { ...here.options, access })
+  await refresh()
+  const asked = server.requests.length
+  await refresh()
+  assert.equal(server.requests.length - asked, 2, 'nothing is fetched without news')
+  writeFileSync(join(scope.root, 'skills/a/SKILL.md'), 'other')
+  rmSync(join(scope.root, 'skills/b'), { recursive: true })
+  assert.deepEqual((await refresh()).waiting, [])
+  for (const name of ['a', 'b'])
+    assert.equal(readFileSync(join(scope.root, 'skills', name, 'SKILL.md'), 'utf8'), skillText(name))
+})
+
+test('a server without filters, and one of the first protocol, give the same skill', async (t) => {
+  for (const isOld of [false, true]) {
+    const server = await startGitServer(t, { isOld })
+    const upstream = server.upstream('plain').write('a/SKILL.md', skillText('a')).write('a/data.txt', 'data')
+    upstream.publish()
+    for (const name of ['allowFilter', 'allowAnySHA1InWant']) upstream.onServer('config', `uploadpack.${name}`, 'false')
+    const here = new Ground(t)
+    await here.install({ type: 'git', url: server.url('plain') })
+    assert.equal(readFileSync(join(here.scope.root, 'skills/a/data.txt'), 'utf8'), 'data')
+  }
+})
