@@ -19,7 +19,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
   yaml: ['kernel'],
   machine: ['kernel'],
-  store: ['kernel'],
+  store: ['kernel', 'machine'],
   config: ['kernel', 'yaml', 'machine'],
   skills: ['kernel', 'yaml', 'machine'],
   authorize: ['kernel'],

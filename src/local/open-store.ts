@@ -20,7 +20,7 @@ import {
   type StoreChoice,
   storeStatus,
 } from '../store/index.ts'
-import { countUses, isProcessGone } from '../runtime/index.ts'
+import { countUses } from '../runtime/index.ts'
 import { stateFile } from './settings.ts'
 
 interface Configured {
@@ -51,7 +51,7 @@ export interface State {
 /** Opens the database that the configuration chooses. Throws STORE_FAILED. */
 export async function openState(configured: Configured): Promise<State> {
   const choice = await storeChoice(configured)
-  const database = await openDatabase({ ...choice, isGone: isProcessGone })
+  const database = await openDatabase(choice)
   const store = database.project(DEFAULT_PROJECT)
   const close = async (): Promise<void> => {
     await store.close()

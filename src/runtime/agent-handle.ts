@@ -152,12 +152,16 @@ export class Handle implements AgentHandle, CallingAgent {
     this.#turn = undefined
   }
 
-  async lease(): Promise<Lease> {
-    return this.#turn?.lease ?? this.#project.ownership.process()
+  lease(): Promise<Lease> {
+    return this.write((lease) => Promise.resolve(lease))
   }
 
-  processLease(): Promise<Lease> {
-    return this.#project.ownership.process()
+  write<T>(work: (lease: Lease) => Promise<T>): Promise<T> {
+    return this.#turn?.lease ? work(this.#turn.lease) : this.writeAsProcess(work)
+  }
+
+  writeAsProcess<T>(work: (lease: Lease) => Promise<T>): Promise<T> {
+    return this.#project.ownership.write(work)
   }
 
   keepLease(name: string): Promise<KeptLease | undefined> {

@@ -29,17 +29,19 @@ export async function runCall(
   const { decision: first, approval, isRemembered } = await decideCall(checked, project, options)
 
   // record, before anybody is asked and before anything runs; a refused call ends here in one write
-  const lease = await agent.lease()
-  const row = { call: shown, decision: first, lease, skill: checked.row }
+  const row = { call: shown, decision: first, skill: checked.row }
   const refusal = refusalOf(first, checked, signal) ?? (await refusedArguments(checked, first, approval !== undefined))
   if (refusal) {
     const outcome = await redactAndBound(project, call, { outcome: refusal })
-    const entry = await ledger.record({ ...row, outcome, message: await options.toMessage?.(outcome, first) })
+    const message = await options.toMessage?.(outcome, first)
+    const entry = await agent.write((lease) => ledger.record({ ...row, lease, outcome, message }))
     if (entry.isRepeated) return endOf(project, entry, signal)
     options.onDecision?.(first)
     return { entry, decision: first, outcome }
   }
-  const entry = await ledger.record({ ...row, approval })
+  const { entry, lease } = await agent.write(async (its) => {
+    return { entry: await ledger.record({ ...row, lease: its, approval }), lease: its }
+  })
   if (entry.isRepeated) return endOf(project, entry, signal)
 
   const isAgreed = approval !== undefined || isRemembered

@@ -22,6 +22,7 @@ export interface CallingAgent {
   decide(call: CallRequest, skill: Skill | undefined): Decision
   /** The right to write about its calls: that of its session in a turn, else that of the process. */
   lease(): Promise<Lease>
+  write<T>(work: (lease: Lease) => Promise<T>): Promise<T>
 }
 
 /** A call whose arguments were read, with the skill that it names. */

@@ -4,7 +4,7 @@ export { whyHeld } from './asking.ts'
 export { type CatalogRules, findSkills } from './build-catalogs.ts'
 export { countUses, createPromptIndex } from './prompt-index.ts'
 export { createRuntime } from './create-runtime.ts'
-export { isProcessGone, type KeptLease } from './ownership.ts'
+export type { KeptLease } from './ownership.ts'
 export { createWaker, type Waker } from './waiting.ts'
 export type {
   AgentHandle,

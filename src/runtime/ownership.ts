@@ -1,9 +1,7 @@
 /** ownership: the lease of this process, kept by one heartbeat, and those under it: only one process writes about a session or a call. */
-import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { isNexusError, newId, NexusError } from '../kernel/index.ts'
-import { isOwnerGone, ownerToken } from '../machine/files/index.ts'
-import type { Lease, Store } from '../store/index.ts'
+import { type Lease, processName, type Store } from '../store/index.ts'
 import { ERRORS } from './messages.ts'
 
 /** How long a lease lasts without a heartbeat: after that, what a process of another machine left is closed. */
@@ -20,8 +18,11 @@ export interface KeptLease {
 
 /** The leases of this process in one project. */
 export interface Ownership {
-  /** For calls outside of turns and for messages that wait. Taken at its first use, and again when it was lost. */
-  process(): Promise<Lease>
+  /**
+   * A write with the lease of the process: for calls outside of turns and for messages that wait. The lease is taken at its first
+   * use; when the write learns that it was lost, it is taken again and the write repeated.
+   */
+  write<T>(work: (lease: Lease) => Promise<T>): Promise<T>
   /** Takes another lease, under that of the process; undefined while another owner has it. */
   keep(name: string): Promise<KeptLease | undefined>
   close(): Promise<void>
@@ -47,22 +48,26 @@ export function createOwnership(store: Store, onTaken: () => Promise<unknown>): 
     own ??= keepProcess(store, onTaken)
     return own
   }
+  /** A refused write changed nothing, so it may be repeated. */
+  const use = async <T>(work: (own: KeptProcess) => Promise<T>): Promise<T> => {
+    const before = await current()
+    try {
+      return await work(before)
+    } catch (error) {
+      if (!isLost(error)) throw error
+      before.lose(error)
+    }
+    return work(await current())
+  }
   return {
-    process: async () => (await current()).lease,
-    async keep(name) {
-      for (let isSecond = false; ; isSecond = true) {
-        const { lease: under, lost, lose, end } = await current()
-        try {
-          const acquired = await store.leases.acquire(name, { owner: ownerName(), under })
-          if (acquired.type === 'taken') return undefined
-          const { lease } = acquired
-          return { lease, lost, release: () => end(lease) }
-        } catch (error) {
-          if (isSecond || !isLost(error)) throw error
-          lose(error)
-        }
-      }
-    },
+    write: (work) => use(({ lease }) => work(lease)),
+    keep: (name) =>
+      use(async ({ lease: under, lost, end }) => {
+        const acquired = await store.leases.acquire(name, { owner: ownerName(), under })
+        if (acquired.type === 'taken') return undefined
+        const { lease } = acquired
+        return { lease, lost, release: () => end(lease) }
+      }),
     close: async () => (await own?.catch(() => undefined))?.release(),
   }
 }
@@ -113,24 +118,4 @@ function isLost(error: unknown): boolean {
 /** How messages name this process; the fence decides, never this. */
 function ownerName(): string {
   return `process ${process.pid} on ${hostname()}`
-}
-
-/** Names this process among those of all machines; undefined where the system does not number its starts. */
-function processName(): string | undefined {
-  const boot = bootId()
-  return boot && `${boot} ${ownerToken()}`
-}
-
-/** True for the process of a lease that ran on this machine, since its start, and ended. */
-export function isProcessGone(name: string): boolean {
-  const [boot, token = ''] = name.split(' ')
-  return boot === bootId() && isOwnerGone(token)
-}
-
-function bootId(): string | undefined {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-  } catch {
-    return undefined
-  }
 }

@@ -244,8 +244,10 @@ export interface AgentHandle {
   endTurn(): void
   /** The right to write about its calls: that of its session in a turn, else that of the process. */
   lease(): Promise<Lease>
-  /** The lease of this process: by it, messages that wait are known to have a living process. */
-  processLease(): Promise<Lease>
+  /** A write with that lease. That of the process is taken again when the write learns that it was lost. */
+  write<T>(work: (lease: Lease) => Promise<T>): Promise<T>
+  /** The same with the lease of the process, also in a turn: by it, messages that wait are known to have a living process. */
+  writeAsProcess<T>(work: (lease: Lease) => Promise<T>): Promise<T>
   /** Takes another lease, which lasts as long as that of this process; undefined while another process has it. */
   keepLease(name: string): Promise<KeptLease | undefined>
   /** Blanks the secrets that the runtime knows, in any JSON value. */

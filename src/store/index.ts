@@ -24,6 +24,7 @@ export {
   openSqliteStore,
   storeStatus,
 } from './open-store.ts'
+export { processName } from './processes.ts'
 export { sessionLease } from './rules.ts'
 export type {
   LoadedRevision,

@@ -16,7 +16,7 @@ export interface LeaseRequest {
   readonly ttlMs?: number
   /** Instead of `ttlMs`: it lasts as long as this lease of the same process, whose heartbeat is enough for both. */
   readonly under?: Lease
-  /** Names the process, where its machine can say that it ended: its leases end at once then. See `isGone` of `openDatabase`. */
+  /** Names the process, where its machine can say that it ended: its leases end at once then. From `processName`. */
   readonly process?: string | undefined
 }
 

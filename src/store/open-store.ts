@@ -32,11 +32,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 export async function openDatabase(choice: StoreChoice & DatabaseOptions): Promise<Database> {
   if (choice.type === 'postgres') return (await import('./postgres/postgres-store.ts')).openPostgresDatabase(choice)
   const path = choice.type === 'sqlite' ? choice.path : ':memory:'
-  return (await import('./sqlite/sqlite-store.ts')).openSqliteDatabase({
-    path,
-    clock: choice.clock,
-    isGone: choice.isGone,
-  })
+  return (await import('./sqlite/sqlite-store.ts')).openSqliteDatabase({ path, clock: choice.clock })
 }
 
 /** A store that closes its database too. */

@@ -70,8 +70,6 @@ export interface Database {
 
 export interface DatabaseOptions {
   readonly clock?: Clock | undefined
-  /** Whether the process that a lease names is known to have ended, so that its lease need not run out. Default: never known. */
-  readonly isGone?: ((process: string) => boolean) | undefined
 }
 
 /** The record of a call, written before anything runs. */

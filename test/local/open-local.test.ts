@@ -96,7 +96,7 @@ test('store.events bounds which events are kept: trimmed when a process begins t
   const { store } = local
   for (const id of ['one', 'two', 'three']) await store.sessions.create({ id, agentId: 'main', title: '' })
   const [, two] = await store.events.after(0)
-  await local.runtime.openAgent().processLease()
+  await local.runtime.openAgent().lease()
   assert.deepEqual(
     (await store.events.after(0)).map(({ id, sessionId }) => [id, sessionId]),
     [

@@ -33,7 +33,7 @@ test('the caller may bound events by age and number, each alone', async () => {
   for (const id of ['one', 'two', 'three']) await store.sessions.create({ id, agentId: 'main', title: '' })
   const facts = { target: 'a test', os: 'linux', hasBin: () => false, hasEnv: () => false } as const
   const runtime = await createRuntime({ sources: [], facts, store, events: { maxRows: 1 } })
-  await runtime.openAgent().processLease()
+  await runtime.openAgent().lease()
   assert.deepEqual(
     (await store.events.after(0)).map(({ sessionId }) => sessionId),
     ['three'],

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openDatabase, openSqliteStore, sessionLease, type StoredEvent } from '../../src/store/index.ts'
+import { openDatabase, openSqliteStore, processName, sessionLease, type StoredEvent } from '../../src/store/index.ts'
+import { hasCode } from '../../src/testing/store/rig.ts'
 import { acknowledged, endChildren, ended, start, waitFor } from './processes.ts'
 import { runRound } from './rounds.ts'
 
@@ -80,24 +84,27 @@ describe('several processes on one state file', { skip: process.platform === 'wi
     await store.close()
   })
 
-  it('end the leases of a process that is known to have ended at once, and no other', async () => {
-    const ended = new Set<string>()
-    const isGone = (process: string): boolean => ended.has(process)
-    const database = await openDatabase({ type: 'sqlite', path: join(directory, 'gone.db'), isGone })
-    const store = database.project('default')
-    await store.sessions.create({ id: 's', agentId: 'main', title: '' })
+  it('end the leases of a process of this machine that ended at once, and no other', async () => {
+    const names = JSON.stringify(join(import.meta.dirname, '../../src/store/processes.ts'))
+    const print = `import { processName } from ${names}; console.log(processName()); process.stdin.resume()`
+    const child = spawn(process.execPath, ['--input-type=module', '-e', print], { stdio: ['pipe', 'pipe', 'inherit'] })
+    const killed = String((await once(child.stdout, 'data'))[0]).trim()
+    const elsewhere = killed.replace(/^\S+/, randomUUID())
+    const store = await openSqliteStore({ path: join(directory, 'gone.db'), projectId: 'default' })
     const request = { owner: 'test', ttlMs: 600_000 }
-    for (const process of ['living', 'killed', undefined]) {
-      const acquired = await store.leases.acquire(`process:${process}`, { ...request, process })
+    const processes = { living: processName(), killed, elsewhere, unnamed: undefined }
+    for (const [name, its] of Object.entries(processes)) {
+      const acquired = await store.leases.acquire(`process:${name}`, { ...request, process: its })
       assert.ok(acquired.type === 'acquired')
-      await store.leases.acquire(`of ${process}`, { owner: 'test', under: acquired.lease })
+      await store.leases.acquire(`of ${name}`, { owner: 'test', under: acquired.lease })
     }
-    ended.add('killed')
+    child.kill('SIGKILL')
+    await once(child, 'close')
     assert.equal((await store.reclaim()).turns, 0)
-    for (const process of ['living', 'killed', undefined])
-      for (const name of [`process:${process}`, `of ${process}`])
-        assert.equal((await store.leases.get(name)) === undefined, process === 'killed', name)
-    await database.close()
+    for (const name of Object.keys(processes))
+      for (const lease of [`process:${name}`, `of ${name}`])
+        assert.equal((await store.leases.get(lease)) === undefined, name === 'killed', lease)
+    await store.close()
   })
 
   it('tell each other of their changes, though neither has looked for rows', async () => {
@@ -115,6 +122,25 @@ describe('several processes on one state file', { skip: process.platform === 'wi
     assert.deepEqual(seen, ['one', 'two'])
     stop()
     await Promise.all([reader.close(), writer.close()])
+  })
+
+  it('end for who follows when the database is closed: told once, and not again', async (t) => {
+    const database = await openDatabase({ type: 'sqlite', path: join(directory, 'closed.db') })
+    const store = database.project('default')
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    let told = 0
+    await store.events.follow(() => told++)
+    await database.close()
+    while (told === 0) await new Promise(setImmediate)
+    for (let round = 0; round < 4; round++) {
+      t.mock.timers.tick(1_000)
+      for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+    }
+    assert.equal(told, 1)
+    await assert.rejects(
+      store.events.follow(() => told++),
+      hasCode('STORE_FAILED'),
+    )
   })
 
   it('a write waits for a stopped process that is in the middle of a change, and timers of this one go on', async () => {

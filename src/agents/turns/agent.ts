@@ -233,10 +233,9 @@ export function createAgent(options: AgentOptions): Agent {
     async send(content, sendOptions = {}) {
       if (content.trim() === '') throw invalid(AGENTS.emptyMessage())
       checkOwner((await sessions.get(sessionId)) ?? (await createSession(content)))
-      const { from } = sendOptions
+      const { from, requestId } = sendOptions
       const message = agent.redact(from ? agentMessage(content, from) : userMessage(content))
-      const lease = await agent.processLease()
-      const turn = await turns.enqueue({ sessionId, message, lease, requestId: sendOptions.requestId })
+      const turn = await agent.writeAsProcess((lease) => turns.enqueue({ sessionId, message, lease, requestId }))
       return run(turn, sendOptions)
     },
     async takeOver(takeOptions = {}) {

@@ -19,7 +19,7 @@ export type TurnAgent = Pick<
   | 'definitions'
   | 'beginTurn'
   | 'endTurn'
-  | 'processLease'
+  | 'writeAsProcess'
   | 'keepLease'
   | 'snapshot'
   | 'loadedSkills'

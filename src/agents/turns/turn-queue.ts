@@ -41,7 +41,7 @@ interface Taking {
   /** For a message of another process: neither an abort nor a failure before it runs cancels it. */
   readonly leaves: boolean
   readonly opening: Opening
-  readonly agent: Pick<AgentHandle, 'keepLease' | 'processLease'>
+  readonly agent: Pick<AgentHandle, 'keepLease' | 'writeAsProcess'>
 }
 
 /**
@@ -68,7 +68,7 @@ export async function takeQueued(
       )
       next = await tryOnce(store, queued, { isCancelled: signal.aborted, ...taking })
       // Its heartbeat ends what other processes left: nothing else wakes who waits for one that was killed.
-      if (!('type' in next)) await taking.agent.processLease()
+      if (!('type' in next)) await taking.agent.writeAsProcess(() => Promise.resolve())
       failures = 0
     } catch (error) {
       const pause = RETRY_PAUSES_MS[failures++]

@@ -15,7 +15,7 @@ import { reported } from './store-error.ts'
 export async function openPostgresDatabase(
   options: Omit<PostgresStoreOptions, 'projectId'> & DatabaseOptions,
 ): Promise<Database> {
-  const { url, clock, pool, isGone } = options
+  const { url, clock, pool } = options
   const connections = await openPool(url, { ...POOL_LIMITS, ...pool })
   const opened = new Set<Connection>()
   const wakes = createWakes((wake) => listenForOthers(connections, wake), connections.limits.idleTimeoutMs)
@@ -34,7 +34,7 @@ export async function openPostgresDatabase(
         opened.delete(connection)
         await connection.close()
       }
-      return createSqlStore({ ...connection, close }, projectId, { wakes, isGone })
+      return createSqlStore({ ...connection, close }, projectId, wakes)
     },
     async close() {
       await Promise.all([...opened].map((connection) => connection.close()))

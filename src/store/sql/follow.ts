@@ -7,17 +7,22 @@ export interface Wakes {
   /** Has the followers of a project read; without one those of all. */
   wake(projectId?: string): void
   /** Returns what ends it. */
-  on(projectId: string, listener: () => void): () => void
+  on(projectId: string, listener: Woken): () => void
+  /** Wakes all for the last time. */
   close(): void
 }
 
+/** `isOver`: the database is closed. */
+export type Woken = (isOver: boolean) => void
+
 /** `start` looks at other processes while anybody follows, and `lingerMs` longer; it returns what ends that. */
 export function createWakes(start: (wake: Wakes['wake']) => () => void, lingerMs = 0): Wakes {
-  const listeners = new Map<() => void, string>()
+  const listeners = new Map<Woken, string>()
+  let isOver = false
   let stop: (() => void) | undefined
   let lingering: NodeJS.Timeout | undefined
   const wake: Wakes['wake'] = (projectId) => {
-    for (const [listener, its] of listeners) if (projectId === undefined || its === projectId) listener()
+    for (const [listener, its] of listeners) if (projectId === undefined || its === projectId) listener(isOver)
   }
   const end = (): void => {
     clearTimeout(lingering)
@@ -29,14 +34,15 @@ export function createWakes(start: (wake: Wakes['wake']) => () => void, lingerMs
     on(projectId, listener) {
       clearTimeout(lingering)
       listeners.set(listener, projectId)
-      stop ??= start(wake)
+      if (!isOver) stop ??= start(wake)
       return () => {
         if (!listeners.delete(listener) || listeners.size > 0) return
-        if (lingerMs === 0) end()
+        if (lingerMs === 0 || isOver) end()
         else lingering = setTimeout(end, lingerMs)
       }
     },
     close() {
+      isOver = true
       end()
       wake()
     },
@@ -50,13 +56,13 @@ const PAGE = 1_000
 /** One reader of the events of a project for all who follow them. */
 export function createFollow(
   log: Pick<Events, 'after' | 'last'>,
-  on: (listener: () => void) => () => void,
+  on: (listener: Woken) => () => void,
 ): Events['follow'] {
   const listeners = new Set<Parameters<Events['follow']>[0]>()
   let reader: Reader | undefined
   return async (listener) => {
     listeners.add(listener)
-    reader ??= startReader(log, on, (event) => deliver(listeners, event))
+    if (!reader || reader.isOver()) reader = startReader(log, on, (event) => deliver(listeners, event))
     const its = reader
     const stop = (): void => {
       if (!listeners.delete(listener) || listeners.size > 0) return
@@ -76,17 +82,20 @@ export function createFollow(
 interface Reader {
   /** Events that are committed after it are delivered. */
   readonly ready: Promise<void>
+  /** The database was closed. */
+  isOver(): boolean
   stop(): void
 }
 
 function startReader(
   log: Pick<Events, 'after' | 'last'>,
-  on: (listener: () => void) => () => void,
+  on: (listener: Woken) => () => void,
   give: (event?: StoredEvent) => void,
 ): Reader {
   let cursor = 0
   let isReading = false
   let mayHaveMore = false
+  let isOver = false
   let retry: NodeJS.Timeout | undefined
   const readAll = async (): Promise<void> => {
     while (mayHaveMore) {
@@ -107,19 +116,24 @@ function startReader(
       // The events that it missed were trimmed.
       if (isNexusError(error) && error.code === 'CONFLICT') cursor = await log.last().catch(() => cursor)
       // A waiter looks then, and meets the failure or what it missed.
-      retry = setTimeout(() => void read(), RETRY_MS).unref()
+      if (!isOver) retry = setTimeout(() => void read(), RETRY_MS).unref()
       give()
     } finally {
       isReading = false
     }
   }
-  const off = on(() => void ready.then(read, () => undefined))
+  const off = on((isLast) => {
+    isOver ||= isLast
+    void ready.then(read, () => undefined)
+  })
   const ready = log.last().then((id) => {
     cursor = id
   })
   return {
     ready,
+    isOver: () => isOver,
     stop() {
+      isOver = true
       off()
       clearTimeout(retry)
     },

@@ -1,8 +1,9 @@
 import type { NewEvent } from '../events.ts'
+import { isProcessGone } from '../processes.ts'
 import { INTERRUPTED, NOT_RUN, sessionOfLease, toJson } from '../rules.ts'
 import type { Reclaimed } from '../store.ts'
 import { optionalText } from './columns.ts'
-import type { Change, Row, Scope } from './scope.ts'
+import type { Change, Row, Scope, Statements } from './scope.ts'
 
 const PROCESSES = 'select fence, process from leases where project_id = :projectId and process is not null'
 
@@ -92,8 +93,8 @@ export async function closeAbandoned(tx: Change): Promise<Reclaimed> {
   return { calls: calls.length, turns: turns.length, approvals: await closeCalls(tx, calls) }
 }
 
-async function goneProcesses(statements: Pick<Change, 'all' | 'isGone'>): Promise<Row[]> {
-  return (await statements.all(PROCESSES)).filter(({ process }) => statements.isGone(String(process)))
+async function goneProcesses(statements: Statements): Promise<Row[]> {
+  return (await statements.all(PROCESSES)).filter(({ process }) => isProcessGone(String(process)))
 }
 
 /** Ends what was under the leases too. Who waits for a session, or behind a message that was left, learns it. */

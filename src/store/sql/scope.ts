@@ -2,7 +2,7 @@ import type { NexusError } from '../../kernel/index.ts'
 import type { Description } from '../database.ts'
 import type { EventReferences, NewEvent, StoredEvent } from '../events.ts'
 import { toJson } from '../rules.ts'
-import type { Wakes } from './follow.ts'
+import type { Wakes, Woken } from './follow.ts'
 import { defined, optionalText, type Row, type Values } from './columns.ts'
 
 export type { Row, Values }
@@ -29,18 +29,15 @@ export interface Connection extends Statements {
 
 /** A transaction that writes the events of its changes. */
 export interface Change extends Statements {
-  /** Whether that process is known to have ended. */
-  isGone(process: string): boolean
   event(event: NewEvent): Promise<StoredEvent>
 }
 
 /** The statements of one project: every `:projectId` is that project. */
 export interface Scope extends Statements {
   readonly projectId: string
-  isGone(process: string): boolean
   change<T>(work: (tx: Change) => Promise<T>): Promise<T>
   /** Calls back when there may be new events; returns what ends it. */
-  onWake(listener: () => void): () => void
+  onWake(listener: Woken): () => void
   damaged(cause: unknown): NexusError
 }
 
@@ -55,15 +52,8 @@ const WAKES_OTHERS = /^(turn\.(?!running|step)|approval\.|session\.released)/
 /** In this process also the end of a call. */
 const WAKES = /^(turn\.(?!running|step)|approval\.|session\.released|call\.(done|failed|denied|interrupted|not-run))/
 
-/** The parts of a database that its stores share. */
-export interface Shared {
-  readonly wakes: Wakes
-  readonly isGone: ((process: string) => boolean) | undefined
-}
-
-export function createScope(connection: Connection, projectId: string, { wakes, isGone = () => false }: Shared): Scope {
+export function createScope(connection: Connection, projectId: string, wakes: Wakes): Scope {
   return {
-    isGone,
     ...scoped(connection, projectId),
     damaged: (cause) => connection.damaged(cause),
     projectId,
@@ -76,7 +66,7 @@ export function createScope(connection: Connection, projectId: string, { wakes, 
           types.push(each.type)
           return insertEvent(tx, projectId, each)
         }
-        const done = await work({ ...tx, event, isGone })
+        const done = await work({ ...tx, event })
         if (types.some((type) => WAKES_OTHERS.test(type))) await connection.notify?.(raw)
         return done
       })

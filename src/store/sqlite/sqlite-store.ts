@@ -16,7 +16,6 @@ import { openConnection, SQLITE_SCHEMA } from './connection.ts'
 export async function openSqliteDatabase({
   path,
   clock = systemClock,
-  isGone,
 }: Omit<SqliteStoreOptions, 'projectId'> & DatabaseOptions): Promise<Database> {
   const connection = await openConnection(path, clock)
   try {
@@ -28,7 +27,7 @@ export async function openSqliteDatabase({
   const wakes = createWakes((wake) => lookForOthers(connection, wake))
   return {
     project: (projectId) =>
-      createSqlStore({ ...connection, close: async () => {} }, checkName('project id', projectId), { wakes, isGone }),
+      createSqlStore({ ...connection, close: async () => {} }, checkName('project id', projectId), wakes),
     async close() {
       await connection.close()
       wakes.close()

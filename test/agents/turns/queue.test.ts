@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type AgentEvent, createAgent } from '../../../src/agents/turns/index.ts'
 import { isNexusError, NexusError, succeeded } from '../../../src/kernel/index.ts'
-import { createMemoryStore, sessionLease, type Store } from '../../../src/store/index.ts'
+import { createMemoryStore, type Lease, sessionLease, type Store } from '../../../src/store/index.ts'
 import type { Reply } from '../../../src/testing/index.ts'
 import { isWhole, localModel, openTestAgent, startRig, type TestTool } from './rig.ts'
 
@@ -92,6 +92,21 @@ describe('two messages to one session', () => {
     assert.ok(isWhole(await rig.history()))
     assert.equal((await rig.store.turns.get(result.turnId))?.state, 'cancelled')
   })
+})
+
+it('a message is queued although its process lost its lease since, as a suspended machine does', async () => {
+  const store = await createMemoryStore({ projectId: 'default' })
+  const leases: Lease[] = []
+  const acquire: Store['leases']['acquire'] = async (name, request) => {
+    const acquired = await store.leases.acquire(name, request)
+    if (acquired.type === 'acquired') leases.push(acquired.lease)
+    return acquired
+  }
+  await using rig = await startRig({ script: () => DONE, store: { ...store, leases: { ...store.leases, acquire } } })
+  assert.equal((await rig.send('one')).end, 'done')
+  for (const lease of leases) await store.leases.release(lease)
+  assert.equal((await rig.send('two')).end, 'done')
+  assert.equal((await store.turns.list({ states: ['done'] })).length, 2)
 })
 
 describe('the same message with the same request id', () => {

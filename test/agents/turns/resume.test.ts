@@ -8,7 +8,6 @@ import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAgent } from '../../../src/agents/turns/index.ts'
 import { isNexusError, succeeded } from '../../../src/kernel/index.ts'
-import { isProcessGone } from '../../../src/runtime/index.ts'
 import { createMemoryStore, openDatabase, sessionLease, type StoredMessage } from '../../../src/store/index.ts'
 import { type Reply, startModelServer } from '../../../src/testing/index.ts'
 import { openTestAgent, isWhole, localModel, startRig, toolAnswers } from './rig.ts'
@@ -119,7 +118,7 @@ describe('resume', () => {
       const script = join(import.meta.dirname, 'killed-agent.ts')
       const child = spawn(process.execPath, [script, path, server.url, 's1'], { stdio: ['ignore', 'pipe', 'inherit'] })
       assert.match(String((await once(child.stdout, 'data'))[0]), /in the tool/)
-      const database = await openDatabase({ type: 'sqlite', path, isGone: isProcessGone })
+      const database = await openDatabase({ type: 'sqlite', path })
       const store = database.project('default')
       try {
         assert.equal((await store.reclaim()).calls, 0, 'a living turn is left alone')
