@@ -25,7 +25,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   authorize: ['kernel'],
   tools: ['kernel', 'machine', 'skills'],
   runtime: ['kernel', 'machine', 'store', 'skills', 'authorize', 'tools'],
-  agents: ['kernel', 'store', 'config', 'skills', 'tools', 'runtime'],
+  agents: ['kernel', 'store', 'config', 'skills', 'authorize', 'tools', 'runtime'],
   local: ['kernel', 'machine', 'store', 'config', 'skills', 'authorize', 'tools', 'runtime'],
   testing: ['kernel', 'machine', 'store'],
   apps: [
@@ -58,7 +58,7 @@ const MODULES: Readonly<Record<string, Readonly<Record<string, readonly string[]
     diagnose: ['catalog'],
     load: ['format', 'sources', 'catalog', 'diagnose'],
   },
-  agents: { turns: [] },
+  agents: { turns: [], pool: ['turns'] },
   apps: { clients: [], http: [], mcp: ['http'], cli: ['clients', 'mcp'] },
 }
 

@@ -30,7 +30,7 @@ test('the nexus.yaml of the README does what its comments say', async () => {
   const decided = BUILTIN_TOOLS.map((tool) => {
     const call = { tool: tool.name, arguments: {}, agentId: 'main', origin: 'model' } as const
     const definition = { ...tool, description: '', parameters: {}, execute: () => Promise.reject(new Error('not run')) }
-    return [tool.name, decide({ call, tool: definition, policy: policies[0]!.rules }).type]
+    return [tool.name, decide({ call, tool: definition, policy: policies[0]!.policy }).type]
   })
   assert.equal(new Map(decided as [string, string][]).get('run_command'), 'ask')
   assert.equal(new Map(decided as [string, string][]).get('load_skill'), 'allow')

@@ -4,6 +4,7 @@ export { decide, type DecideInput, type Layer, type SkillInUse, untrustedWorkspa
 export { explain, type Explanation, explanationLines, type PermissionLine, permissionLines } from './explain.ts'
 export { type Ceiling, ceilingLayers, grantsLayer, noGrants } from './grants.ts'
 export { PROFILE_NAMES, toolCovered } from './groups.ts'
+export { combineLimits } from './limits.ts'
 export { ALIASES } from './names.ts'
 export { coversCommand, shownCall, shownCommand, type ShownCommand } from './remembered.ts'
 export {

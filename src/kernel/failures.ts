@@ -48,6 +48,7 @@ export const CODES = {
   UNTRUSTED_WORKSPACE: { rpc: -32011, http: 403, exit: 1 },
   FOREIGN_OWNER: { rpc: -32022, http: 403, exit: 1 },
   SKILL_NOT_FOUND: { rpc: -32004, http: 404, exit: 4 },
+  AGENT_NOT_FOUND: { rpc: -32023, http: 404, exit: 4 },
   SKILL_HELD: { rpc: -32018, http: 409, exit: 1 },
   SKILL_INVALID: { rpc: -32012, http: 422, exit: 1 },
   FILE_NOT_FOUND: { rpc: -32013, http: 404, exit: 4 },

@@ -41,6 +41,8 @@ export const DEFAULTS = {
   /** Largest secret that a file or a program gives. */
   maxSecretBytes: 65_536,
   maxConcurrentTools: 10,
+  /** Agents of one process that ask models at once. */
+  maxRunning: 8,
   /** Model steps of one turn. Loading, reading and running a few commands passes seed 000's 10 at once. */
   maxIterations: 50,
   /** Results of a web search. Source: contracts §3.2. */

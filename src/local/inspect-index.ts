@@ -25,7 +25,7 @@ export async function inspectIndex(loaded: LoadedConfig, catalog: Catalog, agent
 
 async function rulesOf(loaded: LoadedConfig, agentId: string | undefined) {
   const { policies } = await readPolicies(loaded)
-  return policies.find(({ agent }) => agentId === undefined || agent.id === agentId)?.rules
+  return policies.find(({ agent }) => agentId === undefined || agent.id === agentId)?.policy
 }
 
 /** A warning, with the file where the setting would be written, when the budget shortens skills or leaves some out. */

@@ -1,21 +1,17 @@
 /** The policy of each agent, from the configuration. */
 import {
-  applyDelta,
-  DEFAULT_PRESET,
-  grantsLayer,
+  type AgentRules,
   type Layer,
-  noGrants,
   parsePolicy,
   type PolicyPlace,
   type PolicyRules,
-  presetPermissions,
   toolGroupRule,
-  unnamedPermissions,
 } from '../authorize/index.ts'
 import { type AgentConfig, explainConfig, type LoadedConfig, type Origin } from '../config/index.ts'
 import type { Diagnostic } from '../kernel/index.ts'
 import type { AgentProfile } from '../runtime/index.ts'
 import { BUILTIN_TOOLS } from '../tools/index.ts'
+import { rulesOfAgent } from './agent-rules.ts'
 import { namesInPermissions } from './permission-names.ts'
 
 /** The policies of the agents, and their faults: names that mean nothing, groups that contain each other. */
@@ -27,11 +23,14 @@ export async function readPolicies(
   const parse = (originOf?: OriginOf): AgentPolicy[] =>
     agents.map((agent, index) => {
       const locate = (keys: readonly (string | number)[]): PolicyPlace | undefined =>
-        placeOf(originOf?.(keys[0] === 'groups' ? ['tools', ...keys] : ['agents', index, 'tools', ...keys]))
+        placeOf(originOf?.(keys[0] === 'groups' ? ['tools', ...keys] : ['agents', index, ...inAgent(keys)]))
       const parsed = parsePolicy({ ...agent.tools, ...known, locate })
-      const allowsToolGroup = toolGroupRule(parsed.rules)
-      const layers = permissionLayers(agent, loaded)
-      return { agent, ...parsed, layers, allowsToolGroup }
+      const policy = parsed.rules
+      const { tools: most } = agent.ceiling ?? {}
+      const ceiling = most && parsePolicy({ ...most, ...known, locate: (keys) => locate(['ceiling', ...keys]) })
+      const rules = rulesOfAgent(agent, loaded, { policy, ceilingPolicy: ceiling?.rules })
+      const diagnostics = [...parsed.diagnostics, ...(ceiling?.diagnostics ?? [])]
+      return { agent, policy, diagnostics, allowsToolGroup: toolGroupRule(policy), ...rules }
     })
   const policies = parse()
   const findingsOf = (parsed: readonly AgentPolicy[], originOf?: OriginOf): readonly Diagnostic[] => [
@@ -51,8 +50,8 @@ export function profilesOf(
   policies: readonly AgentPolicy[],
   { trust, scope }: { readonly trust: Layer; readonly scope: string },
 ): AgentProfile[] {
-  const rulesOf = ({ rules, layers }: AgentPolicy): Pick<AgentProfile, 'policy' | 'layers'> => {
-    return { policy: rules, layers: [trust, ...layers] }
+  const rulesOf = ({ policy, layers }: AgentPolicy): Pick<AgentProfile, 'policy' | 'layers'> => {
+    return { policy, layers: [trust, ...layers] }
   }
   return policies.map((policy) => {
     const { id, skills, shadow: name } = policy.agent
@@ -61,32 +60,21 @@ export function profilesOf(
     return {
       id,
       ...rulesOf(policy),
+      rules: policy.rules,
+      inherited: [trust, ...policy.inherited],
       skills,
       shadow: shadow && { agent: shadow.agent.id, ...rulesOf(shadow), scope },
     }
   })
 }
 
-type OriginOf = Awaited<ReturnType<typeof explainConfig>>['originOf']
-
-/** The layer of what an agent is granted: `trusted` in the workspace where nothing is configured. */
-function permissionLayers(
-  { id, preset, permissions }: AgentConfig,
-  { config, workspace }: LoadedConfig,
-): readonly Layer[] {
-  const { presets, destructiveTools } = config.permissions
-  // Paths of its own apply to commands too, which nothing keeps there without a sandbox.
-  if (preset === undefined && permissions?.allowedPaths === undefined) {
-    const isConfined = config.execution.sandbox !== 'none'
-    const unnamed = unnamedPermissions(workspace.directory, { isConfined })
-    const granted = applyDelta(unnamed, permissions ?? {})
-    return [grantsLayer(granted, { destructiveTools, asksOverMcp: permissions !== undefined })]
-  }
-  const base = presetPermissions(preset ?? DEFAULT_PRESET, { presets, workspace: workspace.directory })
-  // An unknown preset is an error of the configuration. Where that is tolerated, nothing is granted.
-  if ('problem' in base) return [noGrants(id, base.name)]
-  return [grantsLayer(applyDelta(base, permissions ?? {}), { destructiveTools })]
+/** Where a line of its tools, or of those of its ceiling, is. */
+function inAgent([first, ...rest]: readonly (string | number)[]): readonly (string | number)[] {
+  if (first === 'ceiling') return ['ceiling', 'tools', ...rest]
+  return first === undefined ? ['tools'] : ['tools', first, ...rest]
 }
+
+type OriginOf = Awaited<ReturnType<typeof explainConfig>>['originOf']
 
 /** In a list of several files, or of which something was left out, an item has another number than in its file. */
 function placeOf(origin: Origin | undefined): PolicyPlace | undefined {
@@ -98,8 +86,13 @@ function placeOf(origin: Origin | undefined): PolicyPlace | undefined {
 
 export interface AgentPolicy {
   readonly agent: AgentConfig
-  readonly rules: PolicyRules
+  readonly policy: PolicyRules
+  /** Beside its policy in every decision about its calls. */
   readonly layers: readonly Layer[]
+  /** Also in every decision about the calls of its descendants. */
+  readonly inherited: readonly Layer[]
+  /** The same as data; absent for an agent that may call nothing. */
+  readonly rules?: AgentRules
   /** Which groups of tools its skills may need; absent when all. */
   readonly allowsToolGroup?: (group: string) => boolean
   readonly diagnostics: readonly Diagnostic[]

@@ -12,3 +12,22 @@ export {
   type TurnSpent,
   type TurnStop,
 } from '../agents/turns/index.ts'
+export {
+  type AgentInfo,
+  type AgentState,
+  type AgentStatus,
+  type AgentTree,
+  type Budget,
+  type CreateRequest,
+  type Created,
+  createPool,
+  type Pool,
+  type PoolAccess,
+  type PoolEvent,
+  type PoolOptions,
+  type Restored,
+  type SendRequest,
+  type Sent,
+  type Serving,
+  type Transcript,
+} from '../agents/pool/index.ts'

@@ -78,6 +78,8 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
 
   return {
     projectId: store.projectId,
+    agents: profiles,
+    workspace: parts.workspace,
     facts,
     store,
     approvals: broker,

@@ -1,5 +1,5 @@
 /** The parts of a runtime, and what it offers. */
-import type { Explanation, Layer, PolicyRules, Shadow } from '../authorize/index.ts'
+import type { Explanation } from '../authorize/index.ts'
 import type { Catalog, IndexStyle, PromptIndex, SnapshotDiff } from '../skills/catalog/index.ts'
 import type { GateRules } from '../skills/gate/index.ts'
 import type {
@@ -21,7 +21,6 @@ import type { LoadedInSession } from '../skills/load/index.ts'
 import type { Sandbox } from '../machine/sandbox/index.ts'
 import type { SkillSource, Watcher, WatchOptions } from '../skills/sources/index.ts'
 import type {
-  AgentRecord,
   Answer,
   Answered,
   Approval,
@@ -40,33 +39,10 @@ import type {
   SkillEntryValues,
   WebSettings,
 } from '../tools/index.ts'
+import type { AgentProfile, AgentSpec } from './agent-profile.ts'
 import type { KeptLease } from './ownership.ts'
 
-/** Skills and rules of one agent. */
-export interface AgentProfile {
-  readonly id: string
-  /** Names of the skills it may see; absent = all. */
-  readonly skills?: readonly string[]
-  readonly policy: PolicyRules
-  /** More layers with a part in every decision: grants, ceilings of its own and of its ancestors. They only narrow. */
-  readonly layers?: readonly Layer[]
-  /** Rules of another agent, evaluated for each call. They never decide; the row of a call records where they differ. */
-  readonly shadow?: Shadow
-}
-
-/** Which agent is opened, in which session. */
-export interface AgentSpec {
-  /** Id of an agent of the runtime; with `policy` the id of a new one. Default: the first agent of the runtime. */
-  readonly id?: string | undefined
-  /** Absent: the agent's calls belong to no session, and what it loads is forgotten after the call. */
-  readonly sessionId?: string | undefined
-  /** An agent of the pool: id, session, policy and permissions are those of its row. `skills` and `layers` narrow them. */
-  readonly row?: AgentRecord | undefined
-  /** Makes another agent than those that the runtime was given. */
-  readonly policy?: PolicyRules
-  readonly skills?: readonly string[]
-  readonly layers?: readonly Layer[]
-}
+export type { AgentProfile, AgentSpec } from './agent-profile.ts'
 
 /**
  * A person's answer: yes or no, also with who said it, by which kind of credential if not a person's, and what is remembered of a yes. Undefined: the question was closed without an
@@ -278,6 +254,10 @@ export interface ApprovalsBroker {
 /** A running pipeline over one project: what all its agents share. */
 export interface Runtime {
   readonly projectId: string
+  /** The agents that it was given: those of the configuration. The first is the default one. */
+  readonly agents: readonly AgentProfile[]
+  /** The directory that commands and file tools work in. */
+  readonly workspace: string | undefined
   readonly diagnostics: readonly Diagnostic[]
   readonly facts: TargetFacts
   /** Opens an agent. Throws INVALID_ARGUMENT for an id that the runtime does not know, without `policy`, and for a new id of another form; CONFLICT for one that ended; STORE_FAILED for rules that cannot be read. */

@@ -16,7 +16,7 @@ describe('loadConfig', () => {
     assert.deepEqual(loaded.files, [])
     const { config } = loaded
     assert.deepEqual(config.agents, [{ id: 'main', tools: { profile: 'full', allow: [], ask: [], deny: [] } }])
-    assert.deepEqual(config.limits, { maxIterations: 50, toolTimeoutMs: 30_000, maxConcurrentTools: 10 })
+    assert.deepEqual(config.limits, { maxIterations: 50, toolTimeoutMs: 30_000, maxConcurrentTools: 10, maxRunning: 8 })
     assert.deepEqual(config.execution, {
       sandbox: 'local',
       timeoutMs: 30_000,
@@ -112,7 +112,12 @@ model: {provider: openai-compatible, name: second, baseUrl: http://127.0.0.1:1/v
     })
     assert.deepEqual(loaded.diagnostics, [])
     const { config } = loaded
-    assert.deepEqual(config.limits, { maxIterations: 7, maxConcurrentTools: 3, toolTimeoutMs: 30_000 })
+    assert.deepEqual(config.limits, {
+      maxIterations: 7,
+      maxConcurrentTools: 3,
+      toolTimeoutMs: 30_000,
+      maxRunning: 8,
+    })
     assert.deepEqual(config.skills.disabled_skills, ['a', 'b'])
     assert.deepEqual(config.skills.load.extraDirs, [
       join(place.workspace, 'flag'),

@@ -38,6 +38,7 @@ const MAY_TIGHTEN = [
   'limits.maxIterations',
   'limits.toolTimeoutMs',
   'limits.maxConcurrentTools',
+  'limits.maxRunning',
 ]
 /** What only names the agent that is meant. */
 const NAMES = ['agents.*.id']

@@ -202,7 +202,7 @@ limits: {maxIterations: 2, toolTimeoutMs: 1, maxConcurrentTools: 1}`
       [config.execution.sandbox, config.execution.timeoutMs, config.execution.maxOutputBytes],
       ['local', 1000, 10],
     )
-    assert.deepEqual(config.limits, { maxIterations: 2, toolTimeoutMs: 1, maxConcurrentTools: 1 })
+    assert.deepEqual(config.limits, { maxIterations: 2, toolTimeoutMs: 1, maxConcurrentTools: 1, maxRunning: 8 })
   })
 
   it('narrows a profile only where every tool of the new one is in the old one', async () => {

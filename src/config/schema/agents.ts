@@ -48,11 +48,15 @@ const delta = v.strictObject({
   toolOverrides: setting(v.record(name, toolPermission), 'What is different for single tools.'),
 })
 
+const cost = v.pipe(v.number(), v.minValue(0))
+
 const budget = v.strictObject({
   maxTokens: setting(count, 'Most tokens of the agent and its descendants together.'),
   maxTurns: setting(count, 'Most turns.'),
   maxTimeMs: setting(time, 'Most time in turns.'),
-  maxChildren: setting(count, 'Most agents it may create.'),
+  maxChildren: setting(count, 'Most agents that it and its descendants may create.'),
+  maxDepth: setting(count, 'Most levels of agents below it; never more than 5 from the root.'),
+  maxCost: setting(cost, 'Most money, in the currency of model.price.'),
 })
 
 const context = v.strictObject({
@@ -77,6 +81,20 @@ const policy = v.strictObject({
   ),
 })
 
+/** The same of a ceiling, which an untrusted workspace does not set: a rule of `tools` is enough to tighten. */
+const mostTools = v.strictObject({
+  profile: setting(profiles, 'Which tools there are at all.', 'full'),
+  allow: setting(is(names, { merge: 'add' }), 'As in tools.', []),
+  ask: setting(is(names, { merge: 'add' }), 'As in tools.', []),
+  deny: setting(is(names, { merge: 'add' }), 'As in tools.', []),
+})
+
+const ceiling = v.strictObject({
+  preset: setting(name, 'The preset that it starts from; default that of the agent.'),
+  permissions: setting(delta, 'What is different from the preset.'),
+  tools: setting(mostTools, 'Which tools there are at all; default those of the agent.'),
+})
+
 export const agent = v.strictObject({
   id: v.pipe(is(identifier, { untrusted: 'add' }), about('1 to 64 letters, digits, dots, underscores and hyphens.')),
   extends: setting(identifier, 'Another agent whose settings this one starts from.'),
@@ -84,9 +102,13 @@ export const agent = v.strictObject({
   instructions: setting(is(v.string(), { texts: 'literal' }), 'Text for the agent’s system prompt.'),
   preset: setting(name, 'yolo, trusted, sandboxed, worker, or one of permissions.presets.'),
   permissions: setting(delta, 'What is different from the preset.'),
+  ceiling: setting(
+    ceiling,
+    'The most that it and the agents that it makes may ever do; default its tools and permissions. It never widens its own.',
+  ),
   budget: setting(
     is(budget, { unused: { what: 'limit agents by budgets', severity: 'warning' } }),
-    'What the agent may use up.',
+    'What the agent and those that it makes may use up together.',
   ),
   context: setting(
     is(context, { unused: { what: 'shorten histories by agents[].context', severity: 'info' } }),

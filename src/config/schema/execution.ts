@@ -185,8 +185,13 @@ export const limits = v.pipe(
       'Most tool calls that run at the same time.',
       DEFAULTS.maxConcurrentTools,
     ),
+    maxRunning: setting(
+      is(count, { untrusted: 'lower' }),
+      'Most agents of one process that ask models at the same time.',
+      DEFAULTS.maxRunning,
+    ),
   }),
-  about('Limits of one turn.'),
+  about('Limits of turns.'),
 )
 
 export const approvals = v.pipe(

@@ -62,7 +62,8 @@ export const NO_FILE: JsonObject = {
   "limits": {
     "maxIterations": 50,
     "toolTimeoutMs": 30000,
-    "maxConcurrentTools": 10
+    "maxConcurrentTools": 10,
+    "maxRunning": 8
   },
   "approvals": {
     "expiresMs": 600000,
@@ -94,6 +95,7 @@ export const NO_FILE: JsonObject = {
 export const NAMED_MAPS: readonly string[] = [
   "skills.entries",
   "agents.*.permissions.toolOverrides",
+  "agents.*.ceiling.permissions.toolOverrides",
   "permissions.presets",
   "permissions.presets.*.tools",
   "tools.groups",

@@ -53,7 +53,7 @@ async function settingsOf(loaded: LoadedConfig, index: number, tool: string): Pr
   const { presets, destructiveTools } = config.permissions
   const found = presetChain(preset, { presets, workspace: workspace.directory })
   const chain = 'problem' in found ? [] : found.chain
-  const groups = (await readPolicies(loaded)).policies[index]?.rules.groups ?? new Map()
+  const groups = (await readPolicies(loaded)).policies[index]?.policy.groups ?? new Map()
   return permissionLines(tool, groups, { agent: ['agents', index], delta, chain, destructiveTools })
 }
 

@@ -1,0 +1,113 @@
+/** access: what one who acts can do with the agents in reach. */
+import { randomBytes } from 'node:crypto'
+import type { AgentRecord, Store } from '../../store/index.ts'
+import type { TurnResult } from '../turns/index.ts'
+import { infosOf, treesOf } from './info.ts'
+import { POOL, poolError } from './messages.ts'
+import { create, parentKey } from './making.ts'
+import { type Actor, createReach } from './reach.ts'
+import { readSettings } from './settings.ts'
+import type { Acting, PoolState } from './pool-state.ts'
+import type { PoolAccess, SendRequest, Sent, Transcript } from './types.ts'
+
+const TRANSCRIPT_LIMIT = 200
+
+export function createAccess(shared: PoolState, actor: Actor): PoolAccess {
+  const { options, opened } = shared
+  const { runtime, model } = options
+  const { store } = runtime
+  const reach = createReach(store, actor)
+  const infos = (rows: readonly AgentRecord[]) => infosOf(store, rows, model.describe)
+
+  async function list({ parent, isLiving = true }: { readonly parent?: string; readonly isLiving?: boolean } = {}) {
+    const of = parent === undefined ? undefined : await parentKey(reach, options, parent)
+    return reach.within(await store.agents.list({ isLiving, ...(of !== undefined && { parent: of }) }))
+  }
+
+  return {
+    create: (request = {}) => create(shared, { reach, actor }, request),
+    send: (id, content, request = {}) => shared.track(send(shared, { reach, actor }, { id, content, request })),
+    async cancel(id, requestId) {
+      const { agent } = await opened.open(await reach.find(id))
+      return agent.cancel(String(requestId))
+    },
+    async destroy(id) {
+      const row = await reach.find(id)
+      const ended = await store.agents.end(row.key)
+      for (const each of ended) {
+        opened.forget(each.key)
+        shared.announce(each, 'agent-ended')
+      }
+      return ended.map((each) => each.id)
+    },
+    list: async (filter) => infos(await list(filter)),
+    async status(id) {
+      const row = await reach.findSelf(id)
+      const [[info], own, subtree, questions] = await Promise.all([
+        infos([row]),
+        store.turns.use([row.sessionId]),
+        store.agents.use(row.key),
+        runtime.approvals.list(),
+      ])
+      if (!info) throw poolError('AGENT_NOT_FOUND', POOL.notFound(id))
+      const { budget = {}, instructions } = readSettings(row)
+      const below = await descendants(store, row.key)
+      const keys = new Set([row.key, ...below.map(({ key }) => key)])
+      const turns = await Promise.all([row, ...below].map(({ sessionId }) => store.turns.list({ sessionId })))
+      return {
+        ...info,
+        used: { own: own.get(row.sessionId) ?? NOTHING, subtree, turns: turns.flat().length, children: below.length },
+        budget,
+        left: budget,
+        context: { messageCount: info.messageCount, systemPrompt: instructions !== undefined },
+        questions: questions.filter(({ agentId }) => keys.has(agentId)),
+      }
+    },
+    async tree(id) {
+      const rows = await list()
+      const all = treesOf(await infos(rows), rows)
+      if (id === undefined) return all
+      const row = await reach.findSelf(id)
+      const below = await descendants(store, row.key)
+      const part = [row, ...below.filter(({ endedAt }) => endedAt === undefined)]
+      return treesOf(await infos(part), part)
+    },
+    async messages(id, { offset = 0, limit = TRANSCRIPT_LIMIT } = {}): Promise<Transcript> {
+      const { sessionId } = await reach.findSelf(id)
+      const all = await store.sessions.messages(sessionId)
+      return { sessionId, total: all.length, offset, messages: all.slice(offset, offset + limit) }
+    },
+    async resume(id, request = {}): Promise<readonly TurnResult[]> {
+      const { agent } = await opened.open(await reach.find(id))
+      return shared.track(agent.takeOver({ ...request, signal: untilClosed(shared, request.signal) }))
+    },
+  }
+}
+
+const NOTHING = { steps: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0 }
+
+interface Message {
+  readonly id: string
+  readonly content: string
+  readonly request: SendRequest
+}
+
+async function send(shared: PoolState, { reach }: Acting, { id, content, request }: Message): Promise<Sent> {
+  if (shared.closing.aborted) throw poolError('CONFLICT', POOL.closed())
+  const requestId = request.requestId ?? randomBytes(8).toString('hex')
+  const row = await reach.find(id)
+  const { agent } = await shared.opened.open(row)
+  const signal = untilClosed(shared, request.signal)
+  return { type: 'answered', requestId, result: await agent.send(content, { ...request, requestId, signal }) }
+}
+
+function untilClosed({ closing }: PoolState, signal: AbortSignal | undefined): AbortSignal {
+  return signal ? AbortSignal.any([signal, closing]) : closing
+}
+
+async function descendants({ agents }: Store, key: string): Promise<readonly AgentRecord[]> {
+  const all = await agents.list()
+  const below = (parent: string): readonly AgentRecord[] =>
+    all.filter((row) => row.parent === parent).flatMap((row) => [row, ...below(row.key)])
+  return below(key)
+}
