@@ -154,5 +154,7 @@ function heard(agent: Agent, hear: (event: AgentEvent) => void): Agent {
     resume: (turnId, options) => agent.resume(turnId, both(options)),
     takeOver: (options) => agent.takeOver(both(options)),
     cancel: (requestId) => agent.cancel(requestId),
+    deliver: (content, from) => agent.deliver(content, from),
+    pauseClock: () => agent.pauseClock(),
   }
 }
