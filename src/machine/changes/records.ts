@@ -2,7 +2,7 @@
 import { closeSync, mkdirSync, openSync, readSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { createPace, forEachPaced } from '../files/index.ts'
-import { namesIn, PackWriter, readText, syncDirectory, writeMark, writeWhole } from './durable.ts'
+import { namesIn, PackWriter, readEnds, readText, writeLater, writeNew, writeWhole } from './durable.ts'
 import type { Change, Verdict } from './gate.ts'
 
 /** One side of a change: what was, or is, at a path. */
@@ -49,11 +49,20 @@ export interface ChangeSet {
   readonly counts?: { readonly applied: number; readonly held: number }
 }
 
+/** All that a set has besides its row. */
+export interface Contents {
+  readonly entries: readonly SetEntry[]
+  /** Only with the first row. */
+  readonly pack?: PackWriter | undefined
+}
+
 /** The sets of one workspace. Whoever changes one has the lock of the workspace. */
 export class Records {
   readonly #directory: string
   readonly #workspace: string
   readonly #bornMs: number
+  /** Those of the set that was asked last; they never change. */
+  #inline: { readonly id: string; readonly bytes: Buffer } | undefined
 
   /** `directory` is made when the first set is. A file system may give the identity of a removed workspace to another one. */
   constructor(directory: string, workspace: string, bornMs = 0) {
@@ -71,29 +80,31 @@ export class Records {
   }
 
   find(id: string): ChangeSet | undefined {
-    const text = readText(join(this.#directory, id, 'set.json'))
-    return text === undefined ? undefined : (JSON.parse(text) as ChangeSet)
+    const { first = '', last = '' } = readEnds(this.#row(id), LONGEST_STATE) ?? {}
+    // A kill or a loss of power may have cut it.
+    const state = STATE.exec(last)?.[1] as ChangeSet['state'] | undefined
+    return state && { ...(JSON.parse(first) as ChangeSet), state }
   }
 
   entries(id: string): SetEntry[] {
-    const text = readText(join(this.#directory, id, 'entries.jsonl')) ?? ''
-    return text
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as SetEntry)
+    return this.#lines(id).slice(ABOVE).flatMap((line) => (line.startsWith('{') ? (JSON.parse(line) as SetEntry) : [])) // oxfmt-ignore
   }
 
   /** Opens the pack of a new set. Old sets go now, also in a process that lives long. */
   pack(id: string): PackWriter {
     this.prune(Date.now())
-    mkdirSync(join(this.#directory, id), { recursive: true, mode: 0o700 })
-    return new PackWriter(join(this.#directory, id, 'pack'))
+    mkdirSync(join(this.#directory, OPEN), { recursive: true, mode: 0o700 })
+    return new PackWriter(this.#packOf(id))
   }
 
   /** The bytes of a side; undefined when the pack does not hold them. */
   bytes(id: string, { at, size }: Side): Uint8Array | undefined {
     if (at === undefined) return undefined
-    const fd = openSync(join(this.#directory, id, 'pack'), 'r')
+    if (this.#inline?.id !== id)
+      this.#inline = { id, bytes: Buffer.from(JSON.parse(this.#lines(id)[1] || '""') as string, 'base64') }
+    const inline = this.#inline.bytes
+    if (at + size <= inline.length) return inline.subarray(at, at + size)
+    const fd = openSync(this.#packOf(id), 'r')
     try {
       const bytes = Buffer.allocUnsafe(size)
       for (let done = 0; done < size;) {
@@ -115,34 +126,32 @@ export class Records {
       .toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))
   }
 
-  /** Writes the entries, when given, and then the row, each whole or not at all, and so that it survives a loss of power. */
-  async write(set: ChangeSet, entries: readonly SetEntry[] | undefined = undefined): Promise<void> {
-    const directory = join(this.#directory, set.id)
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
-    mkdirSync(join(this.#directory, OPEN), { recursive: true, mode: 0o700 })
-    const counts = countsOf(entries ?? this.entries(set.id))
-    const isOpen = set.state === 'taking' || counts.held > 0
+  /** Writes the row with the entries, and the bytes of a pack that is small, whole or not at all, and so that it survives a loss of power. */
+  async write(set: ChangeSet, { entries, pack }: Contents): Promise<void> {
+    const counts = countsOf(entries)
     const mark = join(this.#directory, OPEN, set.id)
     // Before the row when it opens, after it when it closes: a row that must be looked at is never without its mark.
-    writeMark(mark, UNDER_WAY)
-    if (entries) await writeWhole(join(directory, 'entries.jsonl'), entries, createPace())
-    await writeWhole(join(directory, 'set.json'), [{ ...set, counts }], createPace())
-    await syncDirectory(directory)
-    await syncDirectory(this.#directory)
-    if (isOpen) writeMark(mark, '')
-    else rmSync(mark, { force: true })
+    writeLater(mark, '')
+    const inline = pack ? JSON.stringify(Buffer.from(pack.inline ?? []).toString('base64')) : this.#lines(set.id)[1]
+    const write = pack ? writeNew : writeWhole
+    await write(this.#row(set.id), linesOf({ ...set, counts }, inline || '""', entries), createPace())
+    if (set.state !== 'taking' && counts.held === 0) rmSync(mark, { force: true })
   }
 
-  /** Whether a killed process left the entries and the row of a set in disagreement: writing the set again ends that. */
-  isUnderWay(id: string): boolean {
-    return readText(join(this.#directory, OPEN, id)) === UNDER_WAY
+  /** The row of a set that was being taken says `applied`. A loss of power may take that away: `recover` sees then that all is there. */
+  end({ id }: ChangeSet): void {
+    writeLater(this.#row(id), '\n"applied"\n')
+    if (this.find(id)?.counts?.held === 0) this.close(id)
+  }
+
+  /** Nothing is held in it. */
+  close(id: string): void {
+    rmSync(join(this.#directory, OPEN, id), { force: true })
   }
 
   remove(id: string): void {
     // The row first: without it the rest is no set.
-    rmSync(join(this.#directory, id, 'set.json'), { force: true })
-    rmSync(join(this.#directory, id), { recursive: true, force: true })
-    rmSync(join(this.#directory, OPEN, id), { force: true })
+    for (const path of [this.#row(id), this.#packOf(id), join(this.#directory, OPEN, id)]) rmSync(path, { force: true })
   }
 
   /**
@@ -169,7 +178,20 @@ export class Records {
   }
 
   #packSize(id: string): number {
-    return statSync(join(this.#directory, id, 'pack'), { throwIfNoEntry: false })?.size ?? 0
+    const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+    return sizeOf(this.#packOf(id)) + sizeOf(this.#row(id))
+  }
+
+  #row(id: string): string {
+    return join(this.#directory, `${id}.jsonl`)
+  }
+
+  #packOf(id: string): string {
+    return join(this.#directory, `${id}.pack`)
+  }
+
+  #lines(id: string): string[] {
+    return (readText(this.#row(id)) ?? '').split('\n')
   }
 
   #isOurs({ workspace, createdAt }: ChangeSet): boolean {
@@ -177,7 +199,11 @@ export class Records {
   }
 
   #ids(): string[] {
-    return namesIn(this.#directory).filter((name) => name !== OPEN && name !== PRUNED)
+    return [
+      ...new Set(
+        namesIn(this.#directory).flatMap((name) => /^(.+?)\.(?:jsonl|pack|jsonl\.part)$/.exec(name)?.[1] ?? []),
+      ),
+    ]
   }
 }
 
@@ -200,13 +226,23 @@ function countsOf(entries: readonly SetEntry[]): NonNullable<ChangeSet['counts']
   }
 }
 
+function* linesOf(set: ChangeSet, inline: string, entries: readonly SetEntry[]): Generator<string> {
+  yield JSON.stringify(set)
+  yield inline
+  for (const entry of entries) yield JSON.stringify(entry)
+  yield JSON.stringify(set.state)
+}
+
 /** The directory of marks. */
 const OPEN = 'open'
 /** A file that was changed when the sets were last pruned. */
 const PRUNED = 'pruned'
 const HOUR_MS = 3_600_000
-/** In the mark of a set that is being written. */
-const UNDER_WAY = 'writing'
+/** Lines above the entries: the row and the bytes. */
+const ABOVE = 2
+/** The last whole line of a row; the one after it may be cut. */
+const STATE = /\n"(taking|applied|undone)"\n\n?[^\n]*$/
+const LONGEST_STATE = '\n"taking"\n\n"applied"'.length
 /** Most bytes of all sets of a workspace. */
 const MAX_BYTES = 1024 ** 3
 

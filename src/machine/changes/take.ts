@@ -64,16 +64,18 @@ export async function takeChanges(taking: Taking): Promise<Taken | undefined> {
     const entries = await applyAll({ ...taking, pace: createPace() }, unkept, { judged, forgotten })
     return { entries, forgotten }
   }
-  const entries = await writeDown(taking, judged, records.pack(set.id))
+  const pack = records.pack(set.id)
+  const entries = await writeDown(taking, judged, pack)
   if (entries.length === 0) {
     records.remove(set.id)
     return undefined
   }
-  await records.write(set, entries)
+  await records.write(set, { entries, pack })
   // From here on it is brought to its end: half of it would be neither the old state nor the new one.
   const done = await applyAll({ ...taking, pace: createPace() }, entries, { judged, forgotten })
   const applied: ChangeSet = { ...set, state: 'applied' }
-  await records.write(applied, done)
+  if (done.every(({ verdict }, index) => verdict === entries[index]?.verdict)) records.end(set)
+  else await records.write(applied, { entries: done })
   return { set: applied, entries: done, forgotten }
 }
 

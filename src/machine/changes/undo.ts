@@ -30,17 +30,13 @@ export interface Outcome {
 }
 
 /** Restores bytes, modes and removals. A path that changed since is left, unless forced. */
-export async function undo(at: InWorkspace, choice: Choice): Promise<Outcome[]> {
-  const outcomes = await move(at, choice, {
+export function undo(at: InWorkspace, choice: Choice): Promise<Outcome[]> {
+  return move(at, choice, {
     of: ['applied'],
     to: 'undone',
     from: ({ after }) => after,
     into: ({ before }) => before,
   })
-  const { records, set } = at
-  if (!records.entries(set.id).some(({ verdict }) => verdict === 'applied'))
-    await records.write({ ...set, state: 'undone' })
-  return outcomes
 }
 
 /** Brings held changes into the workspace. */
@@ -56,21 +52,34 @@ export async function drop({ records, set }: InWorkspace, { paths }: Pick<Choice
     dropped.push(entry.path)
     return { ...entry, verdict: 'dropped' }
   })
-  await records.write(set, entries)
+  await records.write(set, { entries })
   return dropped
 }
 
-/** Ends what a killed process began: a set that was being taken is undone, so that each file is what it was. */
+/**
+ * Ends what a killed process began: a set that was being taken is undone, so that each file is what it was, unless all of it is there already.
+ * Returns those that were undone.
+ */
 export async function recover(records: Records, host: Tree): Promise<ChangeSet[]> {
-  const open = records.open()
-  for (const set of open.filter(({ id, state }) => state !== 'taking' && records.isUnderWay(id)))
-    await records.write(set)
-  const taking = open.filter(({ state }) => state === 'taking')
-  for (const set of taking) {
-    await undo({ records, host, set }, { paths: [], force: false })
-    await records.write({ ...set, state: 'undone' })
+  const undone: ChangeSet[] = []
+  for (const set of records.open()) {
+    if (set.state !== 'taking') {
+      if (set.counts?.held === 0) records.close(set.id)
+    } else if (await isThere(host, records.entries(set.id))) records.end(set)
+    else {
+      await undo({ records, host, set: { ...set, state: 'undone' } }, ALL)
+      undone.push(set)
+    }
   }
-  return taking
+  return undone
+}
+
+const ALL: Choice = { paths: [], force: false }
+
+async function isThere(host: Tree, entries: readonly SetEntry[]): Promise<boolean> {
+  for (const { path, after, git } of entries.filter(({ verdict }) => verdict === 'applied'))
+    if (git !== undefined || !isSameSide(await sideAt(host, path), after)) return false
+  return true
 }
 
 interface Direction {
@@ -104,7 +113,8 @@ async function move(at: InWorkspace, { paths, force }: Choice, direction: Direct
   })
   const isDone = (entry: SetEntry): boolean => outcomes.get(entry)?.result === 'done'
   const moved = entries.map((entry): SetEntry => (isDone(entry) ? { ...entry, verdict: direction.to } : entry))
-  if (outcomes.size > 0) await records.write(set, moved)
+  const isUndone = direction.to === 'undone' && !moved.some(({ verdict }) => verdict === 'applied')
+  await records.write(isUndone ? { ...set, state: 'undone' } : set, { entries: moved })
   return chosen.flatMap((entry) => outcomes.get(entry) ?? [])
 }
 

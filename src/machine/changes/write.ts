@@ -1,5 +1,6 @@
 /** write: a file that a tool writes, as a change set of its own: the bytes before and after are on the disk before the file changes. */
 import type { Tree } from '../files/index.ts'
+import type { PackWriter } from './durable.ts'
 import type { Records, SetEntry } from './records.ts'
 import { sideAt } from './sides.ts'
 import { type Maker, newSet, type SetLimits } from './take.ts'
@@ -27,15 +28,15 @@ export async function recordWrite(
 ): Promise<void> {
   const { records, workspace, limits } = at
   const set = newSet(workspace, limits, maker)
-  const entry = await writeDown(at, set.id, content)
-  await records.write(set, [...missingAbove(at.host, content.path), entry])
+  const { entry, pack } = await writeDown(at, set.id, content)
+  await records.write(set, { entries: [...missingAbove(at.host, content.path), entry], pack })
   try {
     await write(entry.before ? undefined : entry.after?.mode)
   } catch (error) {
     records.remove(set.id)
     throw error
   }
-  await records.write({ ...set, state: 'applied' })
+  records.end(set)
 }
 
 /** The change, with both sides on the disk when this returns. */
@@ -43,7 +44,7 @@ async function writeDown(
   { records, host, limits }: SetsAt,
   id: string,
   { path, bytes }: NewContent,
-): Promise<SetEntry> {
+): Promise<{ readonly entry: SetEntry; readonly pack: PackWriter }> {
   const { createHash } = await import('node:crypto')
   const pack = records.pack(id)
   try {
@@ -54,7 +55,7 @@ async function writeDown(
     const after = { kind: 'file', mode, size: bytes.length, digest, at: pack.size } as const
     pack.add(bytes)
     const entry = { path, unit: path, verdict: 'applied', after } as const
-    return before ? { ...entry, type: 'changed', before } : { ...entry, type: 'added' }
+    return { entry: before ? { ...entry, type: 'changed', before } : { ...entry, type: 'added' }, pack }
   } finally {
     await pack.finish()
   }

@@ -92,7 +92,7 @@ async function takeAll(root: string, { records, host, workspace, limits }: SetsA
 }
 
 /** Calls that change something on the disk. */
-const CALLS = ['openSync', 'writeSync', 'renameSync', 'linkSync', 'unlinkSync', 'fsync', 'mkdirSync', 'rmdirSync', 'rmSync', 'fchmodSync'] as const // oxfmt-ignore
+const CALLS = ['openSync', 'writeSync', 'renameSync', 'linkSync', 'unlinkSync', 'fsync', 'appendFileSync', 'mkdirSync', 'rmdirSync', 'rmSync', 'fchmodSync'] as const // oxfmt-ignore
 
 if (process.argv[1] === import.meta.filename) {
   const [op, root = '', at] = process.argv.slice(2)

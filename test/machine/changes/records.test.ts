@@ -1,6 +1,6 @@
 /** What is kept of change sets, for how long, and for whose eyes. */
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readlinkSync, statSync, symlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import {
@@ -8,6 +8,8 @@ import {
   keep,
   type Records,
   recordsOf,
+  recordWrite,
+  recover,
   type SetEntry,
   undo,
 } from '../../../src/machine/changes/index.ts'
@@ -29,7 +31,7 @@ async function written(directory: string, sizes: Readonly<Record<string, number>
     const expiresAt = new Date(NOW + (index - 1) * DAY_MS + 1).toISOString()
     const set: ChangeSet = { id, workspace: directory, createdAt, expiresAt, state: 'applied', tool: 't' }
     const verdict = id.startsWith('h') ? 'held' : 'applied'
-    await records.write(set, [{ path: 'a', unit: 'a', type: 'removed', verdict }])
+    await records.write(set, { entries: [{ path: 'a', unit: 'a', type: 'removed', verdict }], pack })
   }
   return records
 }
@@ -44,35 +46,65 @@ const idsOf = (records: Records): string[] => records.list().map(({ id }) => id)
 
 test('sets go when they expired, and the oldest when all hold too much: those that hold something last', async (t) => {
   const directory = freshDirectory(t)
-  const records = await written(directory, { gone: 1, h1: 100, a1: 100, h2: 100, a2: 100, a3: 100 })
+  const records = await written(directory, { gone: 1, h1: 10_000, a1: 10_000, h2: 10_000, a2: 10_000, a3: 10_000 })
   const hour = 3_600_000
   // Writing them has looked already.
   records.prune(Date.now())
   assert.deepEqual(idsOf(records), ['a3', 'a2', 'h2', 'a1', 'h1', 'gone'], 'once an hour')
-  records.prune(NOW, 350)
+  // A row with its bytes has 14,000.
+  records.prune(NOW, 48_000)
   assert.deepEqual(idsOf(records), ['a3', 'h2', 'h1'])
   records.prune(NOW + hour / 2, 50)
   assert.equal(idsOf(records).length, 3, 'once an hour')
-  records.prune(NOW + hour + 1, 150)
+  records.prune(NOW + hour + 1, 20_000)
   assert.deepEqual(idsOf(records), ['h2'])
 })
 
 test('a pack whose process was killed before its row goes; a new set of a long process prunes too', async (t) => {
   const directory = freshDirectory(t)
   const records = recordsOf(join(directory, 'state'), directory)
-  await records.pack('orphan').finish()
+  const pack = records.pack('orphan')
+  pack.add(Buffer.alloc(100_000))
+  await pack.finish()
+  const path = join(setsIn(directory), 'orphan.pack')
+  assert.equal(existsSync(path), true)
   records.prune(Date.now() + DAY_MS)
-  assert.equal(existsSync(join(setsIn(directory), 'orphan')), false)
+  assert.equal(existsSync(path), false)
 })
 
 test('a set is readable for its user only, and its row has its numbers', async (t) => {
   const directory = freshDirectory(t)
-  const records = await written(directory, { h: 5 })
+  const records = await written(directory, { h: 70_000 })
   const sets = setsIn(directory)
-  for (const path of [sets, join(sets, 'h'), join(sets, 'open')]) assert.equal(statSync(path).mode & 0o777, 0o700, path)
-  for (const name of readdirSync(join(sets, 'h')))
-    assert.equal(statSync(join(sets, 'h', name)).mode & 0o777, 0o600, name)
+  for (const path of [sets, join(sets, 'open')]) assert.equal(statSync(path).mode & 0o777, 0o700, path)
+  for (const name of ['h.jsonl', 'h.pack']) assert.equal(statSync(join(sets, name)).mode & 0o777, 0o600, name)
   assert.deepEqual(records.find('h')?.counts, { applied: 0, held: 1 })
+})
+
+test('a loss of power that takes the last line of a row away makes nothing undone that is there', async (t) => {
+  const directory = freshDirectory(t)
+  const records = recordsOf(join(directory, 'state'), directory)
+  const host = new Tree(directory)
+  t.after(() => host.close())
+  const bytes = Buffer.from('new')
+  const at = { records, host, workspace: directory, limits: { keepDays: 1, maxBytes: 1_000 } }
+  const write = (): Promise<void> => host.write('a', { bytes })
+  await recordWrite(at, { path: 'a', bytes }, { maker: { tool: 'write_file' }, write })
+  const [name = ''] = readdirSync(setsIn(directory)).filter((each) => each.endsWith('.jsonl'))
+  const row = join(setsIn(directory), name)
+  const text = readFileSync(row, 'utf8')
+  writeFileSync(join(setsIn(directory), 'open', name.replace('.jsonl', '')), '')
+  for (const cut of ['"applied"\n'.length, 3]) {
+    writeFileSync(row, text.slice(0, -cut))
+    assert.equal(records.list()[0]?.state, 'taking')
+    assert.deepEqual(await recover(records, host), [])
+    assert.equal(records.list()[0]?.state, 'applied')
+    writeFileSync(join(setsIn(directory), 'open', name.replace('.jsonl', '')), '')
+  }
+  writeFileSync(row, text.slice(0, -3))
+  writeFileSync(join(directory, 'a'), 'other')
+  assert.equal((await recover(records, host)).length, 1)
+  assert.equal(records.list()[0]?.state, 'undone')
 })
 
 test('a link whose target is not UTF-8 is undone and kept byte by byte', async (t) => {
@@ -94,7 +126,7 @@ test('a link whose target is not UTF-8 is undone and kept byte by byte', async (
     [keep, { path: 'l', unit: 'l', type: 'added', verdict: 'held', after: side }],
   ] as const) {
     host.remove('l', 'link')
-    await records.write(set, [change])
+    await records.write(set, { entries: [change], pack })
     const [outcome] = await move({ records, host, set }, { paths: [], force: false })
     assert.equal(outcome?.result, 'done')
     assert.deepEqual(readlinkSync(join(directory, 'l'), 'buffer'), target)

@@ -167,7 +167,7 @@ test('a set that a killed process left half taken is undone by the next command'
   const [set] = records.list()
   assert.ok(set)
   // As it was after the first of three files.
-  await records.write({ ...set, state: 'taking' })
+  await records.write({ ...set, state: 'taking' }, { entries: records.entries(set.id) })
   writeFileSync(join(workspace, 'b'), 'old\n')
   rmSync(join(workspace, 'c'))
   const { stdout, notes } = await run('cat a b; ls')
