@@ -50,11 +50,14 @@ export interface Agents {
   get(key: string): Promise<AgentRecord | undefined>
   /** The living one with that id. */
   find(id: string): Promise<AgentRecord | undefined>
-  /** Oldest first. `parent` gives children. */
+  /** Oldest first; with a limit the newest ones, still oldest first. `parent` gives children. */
   list(filter?: {
     readonly id?: string
     readonly parent?: string
     readonly isLiving?: boolean
+    readonly limit?: number
+    /** Only earlier ones than the agent of this key; none when it is gone. */
+    readonly before?: string
   }): Promise<readonly AgentRecord[]>
   /** The agent behind its ancestors that have rows, the root first; empty for an unknown key. */
   chain(key: string): Promise<readonly AgentRecord[]>
@@ -63,6 +66,8 @@ export interface Agents {
    * owners of running turns are asked to stop, and remembered answers go; histories stay.
    */
   end(key: string): Promise<readonly AgentRecord[]>
+  /** Replaces what is given, whole. Throws CONFLICT for an agent that ended, INVALID_ARGUMENT for an unknown one. */
+  update(key: string, change: Partial<Pick<AgentRecord, 'permissions' | 'ceiling' | 'settings'>>): Promise<AgentRecord>
   /** Begins a new epoch. */
   revoke(key: string): Promise<AgentRecord>
   /** Steps and tokens of it and all its descendants, ended ones too. */

@@ -91,6 +91,10 @@ export const MESSAGES = {
     message: `Session ${id} was not removed: one of its turns runs or waits, or a question of it is open.`,
     ...commandFix('Cancel it first:', 'sessions', 'cancel', id),
   }),
+  sessionNeeded: ({ id }: { id: string }): Message => ({
+    message: `Session ${id} was not removed: it belongs to a living agent, or to a descendant of one.`,
+    fix: 'End that agent first.',
+  }),
   eventsTrimmed: ({ id, last }: { id: number; last: number }): Message => ({
     message: `Events after ${id} cannot be given: those up to ${last} were removed.`,
     fix: `Look at the rows themselves, then go on after event ${last}.`,

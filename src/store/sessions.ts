@@ -51,8 +51,9 @@ export interface Sessions {
   append(id: string, messages: readonly StoredMessage[], lease: Lease): Promise<void>
   messages(id: string): Promise<readonly StoredMessage[]>
   /**
-   * Removes the session with its messages, turns, questions and saved output; its calls stay in the ledger. Throws CONFLICT while
-   * a turn of it runs or waits, a message of a living process is queued, or a question is open.
+   * Removes the session with its messages, turns, questions and saved output, and the row of its agent; its calls stay in the ledger. Throws
+   * CONFLICT while a turn of it runs or waits, a message of a living process is queued, a question is open, or its agent or an
+   * ancestor of that lives.
    */
   remove(id: string): Promise<void>
   /** Changes what is given. */

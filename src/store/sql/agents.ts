@@ -1,8 +1,8 @@
 import { newId } from '../../kernel/index.ts'
 import type { AgentRecord, Agents } from '../agents.ts'
 import { MESSAGES } from '../messages.ts'
-import { checkAgentId, checkName, isAgentKey, MAX_AGENT_DEPTH, storeError, toJson } from '../rules.ts'
-import { defined, filters, json, optionalNumber, optionalText } from './columns.ts'
+import { checkAgentId, checkLimit, checkName, isAgentKey, MAX_AGENT_DEPTH, storeError, toJson } from '../rules.ts'
+import { ALL_ROWS, defined, filters, json, optionalNumber, optionalText } from './columns.ts'
 import type { Change, Row, Scope, Statements } from './scope.ts'
 import { insertSession } from './sessions.ts'
 import { cancelTurn, toUse, USE } from './turns.ts'
@@ -38,6 +38,13 @@ const OPEN_TURNS = `select id from turns
 
 const FORGET = 'delete from remembered_approvals where project_id = :projectId and agent_id = :key'
 
+const UPDATE = `update agents set permissions = coalesce(:permissions, permissions), ceiling = coalesce(:ceiling, ceiling),
+    settings = coalesce(:settings, settings)
+  where project_id = :projectId and key = :key and ended_at is null returning *`
+
+const EARLIER = `and (:before is null or seq < (
+  select edge.seq from agents as edge where edge.project_id = :projectId and edge.key = :before))`
+
 const REVOKE = 'update agents set epoch = epoch + 1 where project_id = :projectId and key = :key returning *'
 
 const USED = `select ${USE} from turns where project_id = :projectId and session_id in
@@ -54,11 +61,7 @@ export function createSqlAgents(scope: Scope): Agents {
   return {
     async create({ id: given, parent, permissions, ceiling, settings = {}, title = '', scope: started }) {
       if (given !== undefined) checkAgentId(given)
-      const texts = {
-        permissions: toJson('permissions', permissions),
-        ceiling: toJson('ceiling', ceiling),
-        settings: toJson('settings', settings),
-      }
+      const texts = toTexts({ permissions, ceiling, settings })
       return scope.change(async (tx) => {
         const above = parent === undefined ? undefined : await parentOf(tx, parent)
         const depth = above ? above.depth + 1 : 0
@@ -83,10 +86,14 @@ export function createSqlAgents(scope: Scope): Agents {
     },
     get: (key) => get(GET, { key }),
     find: (id) => get(FIND, { id }),
-    list({ id, parent, isLiving } = {}) {
+    async list({ id, parent, isLiving, limit, before = null } = {}) {
       const { sql, values } = filters({ id, parent })
       const living = isLiving === undefined ? '' : `and ended_at is ${isLiving ? '' : 'not '}null`
-      return list(`select * from agents where project_id = :projectId ${sql} ${living} order by seq`, values)
+      const newest = await list(
+        `select * from agents where project_id = :projectId ${sql} ${living} ${EARLIER} order by seq desc limit :limit`,
+        { ...values, before, limit: checkLimit(limit) ?? ALL_ROWS },
+      )
+      return newest.reverse()
     },
     chain: (key) => list(CHAIN, { key }),
     end: (key) =>
@@ -101,12 +108,31 @@ export function createSqlAgents(scope: Scope): Agents {
         }
         return ended
       }),
+    async update(key, change) {
+      const texts = toTexts(change)
+      return scope.change(async (tx) => {
+        const row = await tx.get(UPDATE, { key, ...texts })
+        if (row) return changed(tx, toAgent(scope, row), 'updated')
+        const { path } = await mustGet(tx, key)
+        throw storeError('CONFLICT', MESSAGES.agentEnded({ path: String(path) }))
+      })
+    },
     revoke: (key) =>
       scope.change(async (tx) => {
         const row = (await tx.get(REVOKE, { key })) ?? (await mustGet(tx, key))
         return changed(tx, toAgent(scope, row), 'revoked')
       }),
     use: async (key) => toUse(await scope.get(USED, { key })),
+  }
+}
+
+type Facts = Pick<AgentRecord, 'permissions' | 'ceiling' | 'settings'>
+
+function toTexts({ permissions, ceiling, settings }: Partial<Facts>): Record<keyof Facts, string | null> {
+  return {
+    permissions: permissions ? toJson('permissions', permissions) : null,
+    ceiling: ceiling ? toJson('ceiling', ceiling) : null,
+    settings: settings ? toJson('settings', settings) : null,
   }
 }
 
@@ -118,8 +144,10 @@ async function mustGet(tx: Change, key: string): Promise<Row> {
 
 /** No call of an agent that ended begins, in whatever process. */
 export async function assertLiving(tx: Statements, agentId: string): Promise<void> {
-  const row = isAgentKey(agentId) ? await tx.get(GET, { key: agentId }) : undefined
-  if (row && row.ended_at !== null) throw storeError('CONFLICT', MESSAGES.agentEnded({ path: String(row.path) }))
+  if (!isAgentKey(agentId)) return
+  const row = await tx.get(GET, { key: agentId })
+  if (!row || row.ended_at !== null)
+    throw storeError('CONFLICT', MESSAGES.agentEnded({ path: String(row?.path ?? agentId) }))
 }
 
 /** An agent of the configuration is the root of its path. */

@@ -3,12 +3,12 @@ import type { Keep, Retained, Retention } from '../store.ts'
 import { ALL_ROWS, filters } from './columns.ts'
 import { trimEvents } from './events.ts'
 import type { Change, Scope, Statements, Values } from './scope.ts'
-import { removeSession } from './sessions.ts'
+import { NEEDED_SESSIONS, removeSession } from './sessions.ts'
 
 /** Most rows of one part, so that other writers and the event loop wait for no whole sweep. */
 const [SESSIONS, CALLS] = [20, 200]
 
-/** Sessions that are not used, the longest unused first: no message waits, nobody is asked or owns it, and no living agent has it. */
+/** Sessions that are not used, the longest unused first: no message waits, nobody is asked or owns it, and no living agent needs it. */
 const OLD_SESSIONS = `select id, agent_id from (
     select id, agent_id, used_at, seq, row_number() over (order by used_at desc, seq desc) as place from (
       select id, agent_id, seq, case when last_at > updated_at then last_at else updated_at end as used_at from (
@@ -22,8 +22,7 @@ const OLD_SESSIONS = `select id, agent_id from (
     and not exists (select 1 from approvals where approvals.project_id = :projectId and approvals.session_id = placed.id
       and approvals.state = 'open')
     and not exists (select 1 from leases where leases.project_id = :projectId and leases.name = 'session:' || placed.id)
-    and not exists (select 1 from agents where agents.project_id = :projectId and agents.session_id = placed.id
-      and agents.ended_at is null)
+    and id not in (${NEEDED_SESSIONS})
   order by used_at, seq limit :part`
 
 /** Closed calls; those of a turn that goes on are read by whoever takes it. */

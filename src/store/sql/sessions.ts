@@ -56,6 +56,21 @@ const BUSY = `select 1 as busy where
       where leases.project_id = :projectId and leases.fence = turns.queued_fence))))
   or exists (select 1 from approvals where project_id = :projectId and session_id = :id and state = 'open')`
 
+/**
+ * Sessions of living agents, and of ended ones below a living one: what those used counts against its budget.
+ * Ids of configured agents have no row.
+ */
+export const NEEDED_SESSIONS = `select session_id from agents where project_id = :projectId and key in (
+  with recursive needed(key) as (
+    select key from agents where project_id = :projectId and ended_at is null
+    union select agents.key from agents join "needed" on agents.parent = "needed".key where agents.project_id = :projectId
+  ) select key from "needed")`
+
+const IS_NEEDED = `select 1 as needed where :id in (${NEEDED_SESSIONS})`
+
+/** Its row goes with its session: nothing but calls in the ledger refers to it then. */
+const REMOVE_AGENT = 'delete from agents where project_id = :projectId and session_id = :id'
+
 const REMOVE = ['approvals', 'blob_references', 'turns', 'session_messages'].map(
   (table) => `delete from ${table} where project_id = :projectId and session_id = :id`,
 )
@@ -103,6 +118,7 @@ export function createSqlSessions(scope: Scope): Sessions {
       await scope.change(async (tx) => {
         await closeAbandoned(tx)
         const { agentId } = await mustGet(tx, id)
+        if (await tx.get(IS_NEEDED, { id })) throw storeError('CONFLICT', MESSAGES.sessionNeeded({ id }))
         if (await tx.get(BUSY, { id })) throw storeError('CONFLICT', MESSAGES.sessionBusy({ id }))
         await removeSession(tx, id, agentId)
       })
@@ -126,7 +142,7 @@ export function createSqlSessions(scope: Scope): Sessions {
 
 /** Removes a session that is not used in the transaction of another change. */
 export async function removeSession(tx: Change, id: string, agentId: string): Promise<void> {
-  for (const statement of [...REMOVE, REMOVE_SESSION]) await tx.run(statement, { id })
+  for (const statement of [...REMOVE, REMOVE_AGENT, REMOVE_SESSION]) await tx.run(statement, { id })
   await tx.event({ type: 'session.removed', agentId, sessionId: id })
 }
 

@@ -189,6 +189,47 @@ export function agentTests(open: Open, clock: Advance): void {
     assert.equal((await store.ledger.record({ call: next, lease, ...refused })).state, 'denied')
   })
 
+  it('replaces rules and settings of a living agent, and lists agents in parts', async () => {
+    const store = await open()
+    const agent = await make(store, { id: 'a', settings: { model: 'small' } })
+    const settings = { model: `large'); --`, budget: { maxTokens: 5 } }
+    const changed = await store.agents.update(agent.key, { settings })
+    assert.deepEqual(changed, { ...agent, settings })
+    const rules = { permissions: { allow: [] }, ceiling: { ceilings: [] } }
+    assert.deepEqual(await store.agents.update(agent.key, rules), { ...agent, settings, ...rules })
+    assert.deepEqual(await store.agents.get(agent.key), { ...agent, settings, ...rules })
+    const [b, c] = [await make(store, { id: 'b' }), await make(store, { id: 'c' })]
+    assert.deepEqual(idsOf(await store.agents.list({ limit: 2 })), ['b', 'c'])
+    assert.deepEqual(idsOf(await store.agents.list({ limit: 2, before: c.key })), ['a', 'b'])
+    assert.deepEqual(await store.agents.list({ before: '@nope' }), [])
+    await store.agents.end(b.key)
+    await assert.rejects(store.agents.update(b.key, { settings }), hasCode('CONFLICT', /b has ended/))
+    await assert.rejects(store.agents.update('@nope', { settings }), hasCode('INVALID_ARGUMENT'))
+    const bad = { settings: { at: 1n as unknown as number } }
+    await assert.rejects(store.agents.update(agent.key, bad), hasCode('INVALID_ARGUMENT'))
+  })
+
+  it('keeps the session of an agent while it or an ancestor lives; its row goes with it, and no call of it begins', async () => {
+    const store = await open()
+    const lead = await make(store, { id: 'lead' })
+    const middle = await make(store, { parent: lead.key })
+    const child = await make(store, { parent: middle.key })
+    await store.agents.end(middle.key)
+    await clock.advance(1)
+    const keep = { sessions: { maxAgeMs: 0 } }
+    assert.equal((await store.retain(keep)).sessions, 0, 'what they used counts against the budget of lead')
+    for (const { sessionId } of [lead, middle, child])
+      await assert.rejects(store.sessions.remove(sessionId), hasCode('CONFLICT', /living agent/))
+    await store.agents.end(lead.key)
+    await store.sessions.remove(child.sessionId)
+    assert.deepEqual(idsOf(await store.agents.list()), ['lead', '.1'])
+    assert.equal((await store.retain(keep)).sessions, 2)
+    assert.deepEqual(await store.agents.list(), [])
+    const lease = await acquire(store, 'process:stale')
+    const late = call(store, 'late', { agentId: child.key })
+    await assert.rejects(store.ledger.record({ call: late, decision: ALLOW, lease }), hasCode('CONFLICT', /has ended/))
+  })
+
   it('counts what a subtree used, and begins a new epoch of tokens', async () => {
     const store = await open()
     const lead = await make(store, { id: 'lead' })
