@@ -47,7 +47,8 @@ const MODULES: Readonly<Record<string, Readonly<Record<string, readonly string[]
     net: [],
     egress: ['net'],
     changes: ['files', 'host'],
-    sandbox: ['files', 'skill-files', 'host', 'changes'],
+    programs: [],
+    sandbox: ['files', 'skill-files', 'host', 'changes', 'programs'],
   },
   skills: {
     format: [],
@@ -189,6 +190,7 @@ test('only host/ and sandbox/ start processes, and the command the Node that it 
     'src/apps/cli/bin.cts',
     'src/machine/host/run-program.ts',
     'src/machine/sandbox/layers/view.ts',
+    'src/machine/sandbox/local/bound.ts',
     'src/machine/sandbox/local/connection.ts',
     'src/machine/sandbox/none.ts',
     'src/machine/sandbox/runner/command.ts',

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { internalsOf, readSource, ROOT } from './source-tree.ts'
 
 /** How many features each of the designs has; ids are `N1` … `N16` and so on. */
-const FEATURES = { N: 16, X: 16, P: 9, M: 7, C: 13, B: 13 }
+const FEATURES = { N: 16, X: 16, P: 9, M: 7, C: 13, B: 14 }
 const IDS = Object.entries(FEATURES).flatMap(([letter, count]) =>
   Array.from({ length: count }, (_, index) => `${letter}${index + 1}`),
 )

@@ -110,6 +110,8 @@ export interface LoadedConfig {
   readonly secrets: readonly string[]
   /** All documents, lightest first: for `explainConfig`. */
   readonly layers: readonly Layer[]
+  /** A variable of the environment in which it was loaded, as it was then. */
+  variable(name: string): string | undefined
   /** The text of a file that was read, secrets and all: never shown. */
   textOf(path: string): string | undefined
 }

@@ -89,6 +89,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     files: read.paths,
     secrets,
     layers: built.layers,
+    variable: environment.get,
     textOf: (path: string) => read.files.find((file) => file.path === path)?.text,
   })
 }

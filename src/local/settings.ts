@@ -1,6 +1,7 @@
 /** The configuration of this machine, in the terms of the pipeline: where to look, what to gate by, where to run. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { homedir } from 'node:os'
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { type Catalog, everyCopy } from '../skills/catalog/index.ts'
 import {
   assertValid,
@@ -113,7 +114,7 @@ function gateRulesOf({ config, broken }: LoadedConfig): Settings['gateRules'] {
 /** How the configuration wants commands run. */
 export function sandboxOptions(loaded: LoadedConfig, used: AlsoUsed = {}): SandboxOptions {
   const { config, nexusHome, stateDirectory } = loaded
-  const { sandbox: kind, uidBase, limits, workspace, changes } = config.execution
+  const { sandbox: kind, uidBase, limits, workspace, changes, programs } = config.execution
   const { maxFiles, maxBytes, protected: protectedGlobs, writable } = workspace
   if (kind === 'none') return { kind, projectId: DEFAULT_PROJECT }
   return {
@@ -127,6 +128,12 @@ export function sandboxOptions(loaded: LoadedConfig, used: AlsoUsed = {}): Sandb
     writableNames: writable,
     changes,
     mirror: { maxFiles, maxBytes },
+    programs: {
+      names: programs,
+      home: loaded.variable('HOME') ?? homedir(),
+      path: (loaded.variable('PATH') ?? '').split(delimiter).filter((directory) => isAbsolute(directory)),
+      variable: loaded.variable,
+    },
     // Root keeps to the sandbox's own default: what another user must read cannot lie in root's home.
     ...(process.getuid?.() !== 0 && { stateDir: join(stateDirectory, 'sandbox') }),
     uidBase,

@@ -21,6 +21,7 @@ describe('loadConfig', () => {
       sandbox: 'local',
       timeoutMs: 30_000,
       maxOutputBytes: 204_800,
+      programs: [],
       workspace: { protected: [], writable: [] },
       changes: { keepDays: 14, maxBytes: 64 * 1024 * 1024 },
       limits: {},

@@ -134,6 +134,11 @@ export const execution = v.pipe(
       'First uid that commands may run as when we are root.',
     ),
     limits: setting(processLimits, 'What one command may use; the local sandbox only.', {}),
+    programs: setting(
+      is(names, { merge: 'add', usersOnly: true }),
+      'Programs of your home that commands may use, such as gh, uv or node; each is mounted read-only with what it needs.',
+      [],
+    ),
     workspace: setting(workspace, 'How commands see the workspace, and which of their changes are held.', {}),
     changes: setting(changes, 'What is kept of the changes of commands and tools: nexus changes.', {}),
     network: setting(

@@ -50,6 +50,7 @@ export const NO_FILE: JsonObject = {
     "timeoutMs": 30000,
     "maxOutputBytes": 204800,
     "limits": {},
+    "programs": [],
     "workspace": {
       "protected": [],
       "writable": []

@@ -6,6 +6,7 @@ import { LazySandbox } from './lazy.ts'
 import { localFacts } from './local/facts.ts'
 import { REQUESTS, sandboxError } from './messages.ts'
 import { type LocalOptions, withDefaults } from './local/options.ts'
+import type { NamedProgram } from './local/programs.ts'
 import type { NoneOptions } from './none.ts'
 import type { Sandbox } from './sandbox.ts'
 
@@ -15,6 +16,7 @@ export { holds, type OpenPaths, partsOf, type PathLimits, type Whole } from './o
 
 export { checkEnvironment, refusedVariable } from './environment.ts'
 export type { LocalOptions } from './local/options.ts'
+export type { NamedProgram } from './local/programs.ts'
 export type { MirrorLimits } from './mirror/scan.ts'
 
 export { checkRequest } from './request.ts'
@@ -27,6 +29,27 @@ export const NONE_WARNING =
 
 /** Which sandbox, for which project, with which settings. */
 export type SandboxOptions = LocalOptions | NoneOptions
+
+/** The programs of these names as commands would have them, with all their files checked. None for a sandbox that mounts nothing. */
+export async function findPrograms(
+  names: readonly string[],
+  options: SandboxOptions,
+): Promise<readonly NamedProgram[]> {
+  if (options.kind === 'none' || names.length === 0) return []
+  const settings = withDefaults(options)
+  const { NamedPrograms } = await import('./local/programs.ts')
+  return new NamedPrograms({ ...settings, programs: { ...settings.programs, names } }).check()
+}
+
+/** The interpreter of a virtual environment of a workspace that commands do not have; undefined where there is none. */
+export async function unmountedInterpreter(
+  workspace: string,
+  options: SandboxOptions,
+): Promise<NamedProgram | undefined> {
+  if (options.kind === 'none') return undefined
+  const { NamedPrograms } = await import('./local/programs.ts')
+  return new NamedPrograms(withDefaults(options)).unmounted(workspace)
+}
 
 /** Where commands work: over the workspace, in a copy of it, or there with all rights of the user. */
 export interface WorkspaceMode {

@@ -155,6 +155,20 @@ export const NOT_KEPT = {
   all: (why: string) => `Nexus kept no change of the command: ${why}. Run: nexus doctor`,
 } as const
 
+/** Why a program of the person's home is not mounted; each completes "commands do not have it, because …". */
+export const PROGRAMS = {
+  absent: () => 'no program of that name is on your PATH or in an installation that Nexus knows',
+  distrust: ({ path, why }: Facts<'path' | 'why'>) => `${path} is not safe to mount: ${why}`,
+  closed: () => 'commands run as another user, who may not read it (chmod o+rX opens it)',
+  tooLarge: (
+    facts: { readonly files: number; readonly bytes: number },
+    most: { readonly files: number; readonly bytes: number },
+  ) =>
+    `it would have to be copied, as this process may not mount (no CAP_SYS_ADMIN), and has ${facts.files} files with ${facts.bytes} bytes; at most ${most.files} files and ${most.bytes} bytes are copied`,
+  note: ({ name, why }: Facts<'name' | 'why'>) =>
+    `Commands do not have the program ${name} of execution.programs, because ${why}.`,
+} as const
+
 /** Why a workspace is copied for commands instead of being layered; each completes "commands work in a copy, because …". */
 export const LAYERS = {
   root: () => 'root commands run as another user, who could not change your files in a layer',

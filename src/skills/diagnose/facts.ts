@@ -70,6 +70,17 @@ export interface StrayFile {
   readonly inside?: string
 }
 
+/** A program that the person has and commands do not. */
+export interface PersonalProgram {
+  readonly path: string
+  /** The file it leads to. */
+  readonly real: string
+  /** How it is installed, where it can be mounted for commands. */
+  readonly kind?: string
+  /** Completes "it is not mounted, because …". */
+  readonly why?: string
+}
+
 /** Facts of the person's machine and settings. */
 export interface Host {
   /** Where commands run, for people. */
@@ -91,8 +102,10 @@ export interface Host {
   readonly isRoot: boolean
   /** Whether the person's environment has that variable. */
   readonly isSet: (variable: string) => boolean
-  /** Programs that the person's PATH finds, by name, and the files that they lead to. */
-  readonly programs: ReadonlyMap<string, { readonly path: string; readonly real: string }>
+  /** Programs that the person has and commands do not, by name. */
+  readonly programs: ReadonlyMap<string, PersonalProgram>
+  /** The programs of the person that commands have: `execution.programs`. */
+  readonly mounted: readonly string[]
   /** Lines of SKILL.md up to the end of the frontmatter. */
   readonly heads: ReadonlyMap<Skill, readonly string[]>
 }

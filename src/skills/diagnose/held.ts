@@ -114,9 +114,13 @@ function fixFor({ code, missing, setting, broken }: HeldReason, host: Host): Pic
   return code === 'config' ? configFix(name, host) : {}
 }
 
-/** A program that the person's PATH finds, but no command of a skill. */
-function programFix(name: string, { programs, target, isRoot }: Host): string {
-  return ADVICE.program({ name, target, isRoot, ...(programs.get(name) ?? { path: name, real: name }) })
+/** A program that the person has, but no command of a skill. */
+function programFix(name: string, host: Host): string {
+  const { programs, target, isRoot, mounted } = host
+  const program = programs.get(name) ?? { path: name, real: name }
+  if (program.kind !== undefined)
+    return ADVICE.mountable({ name, path: program.path, kind: program.kind, mounted, file: fileOf(host) })
+  return ADVICE.program({ name, target, isRoot, ...program })
 }
 
 /** `setting` is `skills.entries.<key>.apiKey` or `skills.entries.<key>.env.<name>`. */

@@ -34,6 +34,8 @@ interface ProgramPlace {
   readonly real: string
   readonly target: string
   readonly isRoot: boolean
+  /** Completes "Nexus does not mount it, because …". */
+  readonly why?: string
 }
 
 /** The words of every finding, by its code. They are made once, from facts; `finding` makes them safe to print. */
@@ -197,13 +199,16 @@ export const ADVICE = {
     fix: `Inspect the skill, ${homeIsWorkspace ? `set ${OWN_HOME}, ` : ''}then run:`,
     command: ['trust', workspace],
   }),
-  program: ({ name, path, real, target, isRoot }: ProgramPlace) => {
+  mountable: (facts: { name: string; path: string; kind: string; mounted: readonly string[]; file: string }) =>
+    `You have ${facts.path} (${facts.kind}), but commands of skills do not see your home. Add it to ${facts.file}: execution: { programs: [${[...facts.mounted, facts.name].join(', ')}] }`,
+  program: ({ name, path, real, target, isRoot, why }: ProgramPlace) => {
     const leads = real === path ? '' : ` (a link to ${real})`
     const sudo = isRoot ? '' : 'sudo '
     const how = /^\/(?:usr|bin|sbin)\//.test(real)
       ? `Let every user run it, for example: ${sudo}chmod a+rx ${shellWord(real)}`
       : `Install it for all users, for example: ${sudo}install -m 755 ${shellWord(real)} /usr/local/bin/${name}`
-    return `You have ${path}${leads}, but commands of skills (${target}) cannot run it. They can run programs below /usr, /bin and /sbin that every user may run. ${how}`
+    const cannot = why === undefined ? '' : ` It cannot be mounted for them, because ${why}.`
+    return `You have ${path}${leads}, but commands of skills (${target}) cannot run it.${cannot} They can run programs below /usr, /bin and /sbin that every user may run. ${how}`
   },
   variable: (facts: { name: string; key: string; setting: string; isKey: boolean; isSet: boolean; file: string }) => {
     const { name, key, setting, isKey, isSet, file } = facts

@@ -16,7 +16,7 @@ const settings =
   }
 /** Writes the settings that a fix gives as an example into the user's own file. */
 const copyExample = (desk: Desk, { fix }: { fix: string }): void => {
-  const [, yaml = ''] = /(?:example|nexus\.yaml): ((?:skills|tools): \{.*\})$/.exec(fix) ?? []
+  const [, yaml = ''] = /(?:example|nexus\.yaml): ((?:skills|tools|execution): \{.*\})$/.exec(fix) ?? []
   mkdirSync(join(desk.home, '.nexus'), { recursive: true })
   writeFileSync(join(desk.home, '.nexus/nexus.yaml'), `${yaml.replace('…', 'value')}\n`)
 }
@@ -38,9 +38,9 @@ fixes('a program that only the person can run', {
   ...{
     code: 'bin',
     line: 4,
-    says: /You have .*bin\/only-mine, but commands of skills .* cannot run it.*(?:sudo )?install -m 755/,
+    says: /You have .*bin\/only-mine .*execution: \{ programs: \[only-mine\] \}/,
   },
-  fix: rewrite(4),
+  fix: copyExample,
 })
 fixes('a path instead of a program', {
   break: needs('metadata:', '  requires:', '    bins: [/usr/bin/env]'),

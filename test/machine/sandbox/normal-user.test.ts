@@ -10,12 +10,12 @@ import { whySkipped } from './required.ts'
 
 /** Tests of commands that run as ourselves in layers, which root never does. */
 const FILES = [
-  ...['recover', 'layers'].map((name) => `machine/sandbox/${name}`),
+  ...['recover', 'layers', 'programs'].map((name) => `machine/sandbox/${name}`),
   ...['git-data', 'places'].map((name) => `hostile/${name}`),
 ]
 
 /** The outer run has these as root already; `npm run test:long` runs every file as a normal user. */
-const SAME_FOR_ROOT = 'mode mirror|change places|what root takes'
+const SAME_FOR_ROOT = 'mode mirror|change places|what root takes|root mounts|root that may'
 
 const skip = (whySkipped() ?? false) || (!IS_ROOT && 'we are a normal user already')
 

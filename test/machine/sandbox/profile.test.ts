@@ -68,7 +68,7 @@ test("what the library's own profile forbids, ours forbids too", { skip }, async
   const workspace = join(root, 'work')
   mkdirSync(workspace)
   const library = await libraryOptions(root, workspace)
-  const run = { workspace: { source: workspace, path: workspace }, view: undefined, readOnly: [] }
+  const run = { workspace: { source: workspace, path: workspace }, view: undefined, programs: [] }
   const policy = {
     bwrap: 'bwrap',
     unshare: undefined,

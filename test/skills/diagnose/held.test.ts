@@ -30,6 +30,7 @@ test('what is known of the machine gives a reason its line and the nearer thing 
     agentIndex: 0,
     isRoot: false,
     isSet: (name) => name === 'KEY',
+    mounted: ['gh'],
     programs: new Map([['jq', { path: '/home/bin/jq', real: '/opt/jq' }]]),
     heads: new Map([[skill, ['---', 'name: pdf', 'description: jq', 'metadata:', '  requires: {bins: [jq, other]}']]]),
   }

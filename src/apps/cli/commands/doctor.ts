@@ -1,8 +1,25 @@
+import { join } from 'node:path'
 import { resolveModel } from '../../../agents/turns/index.ts'
 import type { LoadedConfig } from '../../../config/index.ts'
-import { DEFAULT_PROJECT, type Diagnostic, hasErrors, isNexusError, type Severity } from '../../../kernel/index.ts'
+import {
+  DEFAULT_PROJECT,
+  type Diagnostic,
+  hasErrors,
+  isNexusError,
+  type Severity,
+  toSafeLine,
+} from '../../../kernel/index.ts'
 import { budgetDiagnostics, sandboxOptions, stateFile, storeChoice } from '../../../local/index.ts'
-import { checkSandbox, checkWorkspace, createSandbox, workspaceModeOf } from '../../../machine/sandbox/index.ts'
+import {
+  checkSandbox,
+  checkWorkspace,
+  createSandbox,
+  findPrograms,
+  type NamedProgram,
+  unmountedInterpreter,
+  workspaceModeOf,
+} from '../../../machine/sandbox/index.ts'
+import type { Catalog } from '../../../skills/catalog/index.ts'
 import { openDatabase, storeStatus } from '../../../store/index.ts'
 import { diagnoseInvalid } from '../../../skills/diagnose/index.ts'
 import type { Answer, Invocation } from '../command.ts'
@@ -46,6 +63,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   config: checkConfiguration,
   directory: checkDirectory,
   sandbox: checkCommands,
+  programs: checkPrograms,
   skills: checkSkills,
   model: checkModel,
 }
@@ -131,6 +149,70 @@ async function checkCommands(loaded: LoadedConfig): Promise<Finding> {
   }
 }
 
+/** Each program of `execution.programs`, with all its files checked as before a command. */
+async function checkPrograms(loaded: LoadedConfig, { terminal }: Invocation): Promise<Finding> {
+  const { programs, sandbox } = loaded.config.execution
+  if (sandbox === 'none') return { found: 'nothing is mounted without a sandbox' }
+  const interpreter = await unmountedInterpreter(loaded.workspace.directory, sandboxOptions(loaded))
+  const proposed = interpreter?.type === 'found' ? [ofEnvironment(interpreter.file, loaded)] : []
+  if (programs.length === 0)
+    return { found: 'commands have none of your home (execution.programs)', diagnostics: proposed }
+  const named = await findPrograms(programs, sandboxOptions(loaded))
+  const words = named.flatMap((program) => {
+    if (program.type === 'refused') return []
+    const { name } = program
+    if (program.type === 'system') return [`${name} (of the system, ${program.path})`]
+    return [`${name} (${program.kind}, ${terminal.shortPath(program.file)})`]
+  })
+  return {
+    found: words.length === 0 ? 'none can be mounted' : words.join(', '),
+    diagnostics: [...named.flatMap((each) => (each.type === 'refused' ? [notMounted(each)] : [])), ...proposed],
+  }
+}
+
+function notMounted({ name, path, why }: Extract<NamedProgram, { type: 'refused' }>): Diagnostic {
+  return {
+    code: 'program-not-mounted',
+    severity: 'warning',
+    path: path ?? 'execution.programs',
+    message: `Commands do not have ${name}, because ${why}.`,
+    fix: `Install ${name} for all users, or remove it from execution.programs.`,
+  }
+}
+
+function ofEnvironment(file: string, loaded: LoadedConfig): Diagnostic {
+  return {
+    code: 'program-mountable',
+    severity: 'warning',
+    path: join(loaded.nexusHome, 'nexus.yaml'),
+    message: `The virtual environment of this workspace needs ${toSafeLine(file)}, which commands do not see.`,
+    fix: mountLine(loaded, ['python3']),
+  }
+}
+
+function mountLine({ config }: LoadedConfig, names: readonly string[]): string {
+  return `Add to that file: execution: { programs: [${[...config.execution.programs, ...names].join(', ')}] }`
+}
+
+/** Programs that held skills lack and the person has. */
+async function mountable({ held }: Catalog, loaded: LoadedConfig): Promise<Diagnostic[]> {
+  const { programs } = loaded.config.execution
+  const reasons = held.flatMap((each) => each.reasons).filter(({ code }) => code === 'bin' || code === 'any-bins')
+  const names = [...new Set(reasons.flatMap(({ missing }) => missing))].filter((name) => !programs.includes(name))
+  const found = (await findPrograms(names, sandboxOptions(loaded))).filter(({ type }) => type === 'found')
+  if (found.length === 0) return []
+  const list = found.map(({ name }) => name)
+  return [
+    {
+      code: 'program-mountable',
+      severity: 'warning',
+      path: join(loaded.nexusHome, 'nexus.yaml'),
+      message: `Held skills need ${list.join(', ')}, which you have in your home, where commands do not see it.`,
+      fix: mountLine(loaded, list),
+    },
+  ]
+}
+
 async function checkSkills(loaded: LoadedConfig, invocation: Invocation): Promise<Finding> {
   // The other checks report what openFor would print.
   const quiet = { ...invocation, terminal: { ...invocation.terminal, isWatched: false, note: () => undefined } }
@@ -148,7 +230,8 @@ async function checkSkills(loaded: LoadedConfig, invocation: Invocation): Promis
       const { command: _, ...found } = withCommands(first, invocation)
       return [{ ...found, path: broken.file, severity: 'warning' as const }]
     })
-    const diagnostics = [...inSkills, ...besideSkills(catalog), ...budgetDiagnostics(loaded, agent.index())]
+    const mounts = await mountable(catalog, loaded)
+    const diagnostics = [...inSkills, ...mounts, ...besideSkills(catalog), ...budgetDiagnostics(loaded, agent.index())]
     return { found, diagnostics }
   } catch (error) {
     const diagnostics = [toDiagnostic(error, { path: 'skills', severity: 'error' })]

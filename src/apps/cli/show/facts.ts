@@ -1,5 +1,5 @@
-import { lstatSync, realpathSync, statSync } from 'node:fs'
-import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
+import { lstatSync, realpathSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { type Catalog, type Copies, copiesOf, everyCopy } from '../../../skills/catalog/index.ts'
 import { explainConfig, realPath } from '../../../config/index.ts'
 import {
@@ -9,11 +9,13 @@ import {
   type Facts,
   type Host,
   type Paths,
+  type PersonalProgram,
   type StrayFile,
 } from '../../../skills/diagnose/index.ts'
 import { isNexusError, type Skill, SKILL_FILE } from '../../../kernel/index.ts'
 import { examineSkill, findStrays } from '../../../skills/load/index.ts'
-import type { Inspection, Local } from '../../../local/index.ts'
+import { type Inspection, type Local, sandboxOptions } from '../../../local/index.ts'
+import { findPrograms } from '../../../machine/sandbox/index.ts'
 import { SOURCE_LIMITS } from '../../../skills/sources/index.ts'
 import { readOfSkill } from '../../../machine/skill-files/index.ts'
 import type { Invocation } from '../command.ts'
@@ -95,10 +97,11 @@ const MAX_ADVISED = 200
 /** Reads the frontmatter of the given skills, and looks for the programs that they need and commands do not see. */
 async function hostOf(
   skills: readonly Skill[],
-  { loaded, facts }: Seen,
+  seen: Seen,
   invocation: Invocation,
   agentId: string | undefined,
 ): Promise<Host> {
+  const { loaded, facts } = seen
   const { environment, signal } = invocation
   const { document, originOf, isSetting } = await explainConfig(loaded)
   const { agents = [] } = document as { readonly agents?: readonly { readonly id?: string }[] }
@@ -118,7 +121,8 @@ async function hostOf(
     agentIndex: Math.max(agents.map(({ id }) => id).indexOf(agentId), 0),
     isRoot: process.getuid?.() === 0,
     isSet: (variable) => (environment.get(variable) ?? '') !== '',
-    programs: programsOn(environment.get('PATH') ?? '', new Set(needed)),
+    programs: await programsOf(new Set(needed), seen),
+    mounted: loaded.config.execution.programs,
     heads,
   }
 }
@@ -138,25 +142,20 @@ async function headOf(skill: Skill, signal: AbortSignal): Promise<readonly strin
   }
 }
 
-function programsOn(path: string, names: ReadonlySet<string>): Host['programs'] {
-  const directories = path.split(delimiter).filter((directory) => isAbsolute(directory))
-  const found = new Map<string, { readonly path: string; readonly real: string }>()
-  for (const name of names) {
-    if (!/^[\w.+-]+$/.test(name)) continue
-    const program = directories.map((directory) => join(directory, name)).find(isProgram)
-    if (program !== undefined) found.set(name, { path: program, real: realpathSync(program) })
+/** Programs that the person has and commands do not: in an installation, or anywhere on the PATH. */
+async function programsOf(names: ReadonlySet<string>, { loaded, facts }: Seen): Promise<Host['programs']> {
+  const missing = [...names].filter((name) => !facts.hasBin(name))
+  const found = new Map<string, PersonalProgram>()
+  for (const program of await findPrograms(missing, sandboxOptions(loaded))) {
+    if (program.type === 'found') {
+      const { name, file, kind } = program
+      found.set(name, { path: file, real: realpathSync(file), kind })
+    } else if (program.path !== undefined) {
+      const { name, path } = program
+      found.set(name, { path, real: realpathSync(path), ...(program.type === 'refused' && { why: program.why }) })
+    }
   }
   return found
-}
-
-function isProgram(path: string): boolean {
-  try {
-    const stats = statSync(path)
-    return stats.isFile() && (stats.mode & 0o111) !== 0
-  } catch {
-    // Not there.
-    return false
-  }
 }
 
 /** The real path of a file or directory that was named; undefined when nothing is there. */

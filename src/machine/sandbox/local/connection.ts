@@ -4,6 +4,7 @@ import { errorCode, errorMessage, type NexusError } from '../../../kernel/index.
 import { FAILURES, sandboxError, UNAVAILABLE } from '../messages.ts'
 import type { EndMessage, FromRunner, Policy, RunMessage, ToRunner } from '../runner/protocol.ts'
 import { removeTree } from '../runner/temp.ts'
+import { type Bound, inBoundNamespace } from './bound.ts'
 import type { Stage } from './stage.ts'
 import type { Identity, ProjectState } from './state.ts'
 import { cannotDrop, explainRefusal } from './unavailable.ts'
@@ -53,8 +54,8 @@ export class Connection {
   }
 
   /** Starts a runner and waits until a trial command ran well under the policy. Throws SANDBOX_UNAVAILABLE. */
-  static async open(stage: Stage, state: ProjectState, policy: Policy): Promise<Connection> {
-    const connection = new Connection(start(stage, state, policy.liveDirectory), policy)
+  static async open(stage: Stage, state: ProjectState, policy: Policy, bound?: Bound): Promise<Connection> {
+    const connection = new Connection(start(stage, state, policy.liveDirectory, bound), policy)
     connection.#send({ type: 'configure', policy })
     try {
       await connection.#ready.promise
@@ -144,17 +145,24 @@ export class Connection {
   }
 }
 
-function start(stage: Stage, { identity, empty }: ProjectState, liveDirectory: string): ChildProcess {
+function start(
+  stage: Stage,
+  { identity, empty }: ProjectState,
+  liveDirectory: string,
+  bound: Bound | undefined,
+): ChildProcess {
+  // The directory is named so that a later start can see that the runner of it still works.
+  const runner = [stage.node, '--no-warnings', stage.runner, liveDirectory]
+  const [program = '', ...args] = bound ? inBoundNamespace(runner, bound, identity) : runner
   try {
-    // The directory is named so that a later start can see that the runner of it still works.
-    return spawn(stage.node, ['--no-warnings', stage.runner, liveDirectory], {
+    return spawn(program, args, {
       cwd: empty,
       // Its own session: a Ctrl-C in the terminal is for the parent, which then decides.
       detached: true,
       env: { PATH: '/usr/bin:/bin', HOME: empty, LANG: 'C.UTF-8' },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       serialization: 'advanced',
-      ...drop(identity),
+      ...(!bound && drop(identity)),
     })
   } catch (cause) {
     // A refused setuid is thrown at once; a missing file comes as an event.

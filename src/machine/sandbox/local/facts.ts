@@ -4,18 +4,16 @@ import { join } from 'node:path'
 import type { TargetFacts } from '../../../kernel/index.ts'
 import { contains } from '../request.ts'
 import { SYSTEM_PATH } from '../../host/index.ts'
-import type { LocalSettings } from './options.ts'
-
-/** Directories that every command may read. Absent ones are left out. */
-export const READABLE = ['/usr', '/etc', '/lib', '/lib64', '/bin', '/sbin']
+import { type LocalSettings, READABLE } from './options.ts'
+import { NamedPrograms } from './programs.ts'
 
 /** Variables that every command gets. `bin` is the directory of the staged node. */
 export function insideEnvironment(
   settings: LocalSettings,
-  options: { bin: string; workspace: string },
+  options: { path: readonly string[]; workspace: string },
 ): Record<string, string> {
   return {
-    PATH: [options.bin, ...SYSTEM_PATH].join(':'),
+    PATH: options.path.join(':'),
     HOME: '/tmp/home',
     TMPDIR: '/tmp',
     LANG: settings.language,
@@ -38,8 +36,10 @@ export function localFacts(settings: LocalSettings): TargetFacts {
   const identity = settings.isRoot
     ? { uid: settings.uidBase, gid: settings.uidBase }
     : { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 }
-  const env = Object.entries(insideEnvironment(settings, { bin: '/', workspace: '/' }))
+  const env = Object.entries(insideEnvironment(settings, { path: ['/'], workspace: '/' }))
   // A set, because looking for a property makes every name that skills ask for one that lasts.
+  let named: NamedPrograms | undefined
+  const programs = (): NamedPrograms => (named ??= new NamedPrograms(settings))
   const set = new Set(env.filter(([, value]) => value !== '').map(([name]) => name))
   return {
     target: `local sandbox (uid ${identity.uid}${settings.isRoot ? '+' : ''})`,
@@ -47,7 +47,9 @@ export function localFacts(settings: LocalSettings): TargetFacts {
     // The staged node is first on the PATH, whatever the machine has.
     hasBin: (name) =>
       name === 'node' ||
-      (isPlainName(name) && SYSTEM_PATH.some((directory) => canRun(join(directory, name), identity))),
+      (isPlainName(name) &&
+        (SYSTEM_PATH.some((directory) => canRun(join(directory, name), identity)) ||
+          (settings.programs.names.length > 0 && programs().has(name)))),
     hasEnv: (name) => set.has(name),
     programDirectories: SYSTEM_PATH,
     network: false,

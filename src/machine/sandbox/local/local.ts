@@ -9,10 +9,13 @@ import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from '../re
 import type { EndMessage } from '../runner/protocol.ts'
 import type { CommandRequest, CommandResult, PlacedSkill, Sandbox } from '../sandbox.ts'
 import type { SetsAt } from '../../changes/index.ts'
+import { SYSTEM_PATH } from '../../host/index.ts'
 import { withChangeSets } from './change-sets.ts'
 import { Connection } from './connection.ts'
-import { insideEnvironment, localFacts, READABLE } from './facts.ts'
-import { type LocalOptions, type LocalSettings, withDefaults } from './options.ts'
+import { insideEnvironment, localFacts } from './facts.ts'
+import { type LocalOptions, type LocalSettings, READABLE, withDefaults } from './options.ts'
+import { MountedPrograms } from './mounted.ts'
+import { NamedPrograms } from './programs.ts'
 import { recoverDead } from './recover.ts'
 import { ensureStage, type Stage } from './stage.ts'
 import { createLive, openState, type ProjectState, revisionsOf } from './state.ts'
@@ -30,6 +33,7 @@ interface Running {
   readonly stage: Stage
   readonly connection: Connection
   readonly workspaces: Workspaces
+  readonly programs: MountedPrograms
 }
 
 /** Makes a local sandbox. Nothing is started, copied or made before the first command or skill; what dead ones left is put right. */
@@ -77,13 +81,17 @@ class LocalSandbox implements Sandbox {
   readonly #settings: LocalSettings
   readonly #under = new Set<Promise<unknown>>()
   readonly #closing = new AbortController()
+  readonly #programs: NamedPrograms
   #state: ProjectState | undefined
   #running: Promise<Running> | undefined
+  /** Ends of runners that others replaced. */
+  readonly #retired: Promise<void>[] = []
   /** Repairs since the last result. */
   #notes: string[] = []
 
   constructor(settings: LocalSettings, diagnostics: readonly Diagnostic[]) {
     this.#settings = settings
+    this.#programs = new NamedPrograms(settings)
     this.diagnostics = diagnostics
     // A program that opens the sandbox with its first command sees them with its result.
     this.#note(diagnostics)
@@ -111,6 +119,7 @@ class LocalSandbox implements Sandbox {
       checkWorkspace(checked.workspace, this.#settings)
       if (signal?.aborted) return neverStarted()
       const ending = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal
+      this.#programs.enter(checked.workspace)
       const running = await this.#start()
       let entered: Entered
       try {
@@ -136,6 +145,7 @@ class LocalSandbox implements Sandbox {
     this.#running = undefined
     await running?.workspaces.close()
     await running?.connection.close()
+    await Promise.all(this.#retired)
   }
 
   async #execute(
@@ -145,6 +155,7 @@ class LocalSandbox implements Sandbox {
     const { checked, entered, signal } = options
     const output = new CommandOutput(checked)
     const begun = performance.now()
+    const programs = await running.programs.now()
     let end: EndMessage
     let left: Left = { notes: [] }
     try {
@@ -152,10 +163,14 @@ class LocalSandbox implements Sandbox {
         {
           workspace: entered.mount,
           view: entered.view,
+          programs: programs.seen,
           layer: entered.layer,
           startIn: join(checked.workspace, checked.cwd),
           env: {
-            ...insideEnvironment(this.#settings, { bin: running.stage.bin, workspace: checked.workspace }),
+            ...insideEnvironment(this.#settings, {
+              path: [...programs.first, running.stage.bin, ...SYSTEM_PATH, ...programs.last],
+              workspace: checked.workspace,
+            }),
             ...checked.env,
           },
           command: checked.command,
@@ -177,7 +192,7 @@ class LocalSandbox implements Sandbox {
       exitCode: end.exitCode,
       ...finished,
       durationMs: end.durationMs,
-      notes: [...this.#notes.splice(0), ...shorten([...end.notes, ...left.notes, ...refused])],
+      notes: [...this.#notes.splice(0), ...shorten([...programs.notes, ...end.notes, ...left.notes, ...refused])],
       ...(left.changes && { changes: left.changes }),
       ...(end.leftInHome && { leftInHome: end.leftInHome }),
     }
@@ -187,12 +202,22 @@ class LocalSandbox implements Sandbox {
   #start(): Promise<Running> {
     const launch = (): Promise<Running> => this.#launch()
     const again = async (running: Running): Promise<Running> => {
-      if (running.connection.isOpen) return running
-      await running.connection.removed()
+      if (running.connection.isOpen && running.programs.isCurrent) return running
+      if (running.connection.isOpen) this.#retire(running)
+      else await running.connection.removed()
       return launch()
     }
     this.#running = this.#running?.then(again, launch) ?? launch()
     return this.#running
+  }
+
+  /** Ends a runner after the commands that may still use it. */
+  #retire({ workspaces, connection }: Running): void {
+    const ended = Promise.allSettled(this.#under).then(async () => {
+      await workspaces.close()
+      await connection.close()
+    })
+    this.#retired.push(ended.catch(() => undefined))
   }
 
   async #launch(): Promise<Running> {
@@ -201,16 +226,18 @@ class LocalSandbox implements Sandbox {
     const state = this.#openState()
     const stage = ensureStage(state.stages)
     this.#note(await recoverDead(settings))
+    const programs = await MountedPrograms.open(settings, this.#programs, state)
     const liveDirectory = createLive(state)
-    const connection = await Connection.open(stage, state, {
+    const policy = {
       bwrap,
       unshare: findProgram('unshare', settings.programDirectories),
       helper: stage.helper,
       readable: [...READABLE.filter((path) => existsSync(path)), stage.directory, state.revisions],
       liveDirectory,
       limits: settings.limits,
-    })
-    return { stage, connection, workspaces: new Workspaces({ settings, state, liveDirectory }) }
+    }
+    const connection = await Connection.open(stage, state, policy, programs.bound)
+    return { stage, connection, workspaces: new Workspaces({ settings, state, liveDirectory }), programs }
   }
 
   #note(diagnostics: readonly Diagnostic[]): void {

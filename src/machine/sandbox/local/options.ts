@@ -6,6 +6,15 @@ import type { SetLimits } from '../../changes/index.ts'
 import type { MirrorLimits } from '../mirror/scan.ts'
 import type { CommandLimits } from '../runner/protocol.ts'
 import { REQUESTS, sandboxError } from '../messages.ts'
+import type { ProgramSearch } from '../../programs/index.ts'
+
+/** Directories that every command may read. Absent ones are left out. */
+export const READABLE = ['/usr', '/etc', '/lib', '/lib64', '/bin', '/sbin']
+
+/** Which programs of a person commands have, and where the person has them. */
+export interface ProgramOptions extends Pick<ProgramSearch, 'home' | 'path' | 'variable'> {
+  readonly names: readonly string[]
+}
 
 /** The local sandbox: bubblewrap and the seccomp helper of `@anthropic-ai/sandbox-runtime`, in a runner process of its own. Linux only. */
 export interface LocalOptions {
@@ -33,6 +42,8 @@ export interface LocalOptions {
   readonly skillRoots?: readonly string[]
   /** Directories in which bubblewrap is searched for; default the system's. */
   readonly programDirectories?: readonly string[]
+  /** Programs of the person's home that commands have; default none. */
+  readonly programs?: ProgramOptions
   /** `LANG` and `TZ` of commands; default `C.UTF-8` and `UTC`. */
   readonly language?: string
   readonly timeZone?: string
@@ -54,6 +65,7 @@ export interface LocalSettings {
   readonly writableNames: readonly string[]
   readonly skillRoots: readonly string[]
   readonly programDirectories: readonly string[]
+  readonly programs: ProgramOptions
   readonly language: string
   readonly timeZone: string
 }
@@ -80,6 +92,7 @@ export function withDefaults(options: LocalOptions): LocalSettings {
     protectedGlobs: [],
     writableNames: [],
     skillRoots: [],
+    programs: { names: [], home: homedir(), path: [], variable: () => undefined },
     ...given(options),
     projectId: options.projectId,
     isRoot,

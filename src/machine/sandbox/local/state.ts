@@ -38,6 +38,10 @@ export interface ProjectState {
   readonly live: string
   /** Working directory of runners: empty and not writable for them. */
   readonly empty: string
+  /** An empty directory over which root mounts the places of programs. */
+  readonly mounts: string
+  /** Scripts that start the programs of the person, and copies of these; written by us, read by commands. */
+  readonly programs: string
 }
 
 /** Where placed skills are; nothing is made. */
@@ -64,6 +68,8 @@ export function openState(settings: LocalSettings): ProjectState {
       revisions: ownDirectory(revisionsOf(settings), 0o755),
       live: identityDirectory(join(project, 'live'), identity),
       empty: ownDirectory(join(stateDir, 'empty'), 0o555),
+      mounts: ownDirectory(join(stateDir, 'mounts'), 0o755),
+      programs: ownDirectory(join(project, 'programs'), 0o755),
     }
   })
 }

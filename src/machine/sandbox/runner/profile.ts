@@ -1,7 +1,7 @@
 /** profile: the arguments of bubblewrap for one command: a root that has only what is listed here. */
 import { lstatSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import type { CommandLimits, Policy, RunMessage } from './protocol.ts'
+import type { CommandLimits, Policy, RunMessage, SeenProgram } from './protocol.ts'
 
 /** Where every command finds its private temp. It lies on the disk, not in memory, and is removed after the command. */
 const TEMP_PATH = '/tmp'
@@ -15,7 +15,7 @@ const HIDDEN = ['/etc/ssh/ssh_config.d']
 /** One option of bubblewrap with its arguments, such as `['--bind', '/a', '/b']`. */
 type Option = readonly [name: string, ...args: string[]]
 
-type Mounted = Pick<RunMessage, 'workspace' | 'view'>
+type Mounted = Pick<RunMessage, 'workspace' | 'view' | 'programs'>
 
 /** The arguments of one command, whose private temp is `temp`. */
 export function bwrapArguments({ helper, readable, limits }: Policy, run: Mounted, temp: string): string[] {
@@ -46,6 +46,7 @@ export function bwrapArguments({ helper, readable, limits }: Policy, run: Mounte
     ['--proc', '/proc'],
     // The settings of the kernel are the host's.
     ['--ro-bind', '/proc/sys', '/proc/sys'],
+    ...run.programs.map(programOption),
     ...mountsOf(run),
     // An empty directory lies in memory; read-only, it cannot be filled.
     ...['/', '/dev', ...HIDDEN.filter(isThere)].map((path): Option => ['--remount-ro', path]),
@@ -56,6 +57,11 @@ export function bwrapArguments({ helper, readable, limits }: Policy, run: Mounte
 /** `/bin` is often a link. */
 function readOption(path: string): Option {
   return lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path]
+}
+
+function programOption(seen: SeenProgram): Option {
+  if (seen.as === 'link') return ['--symlink', seen.target, seen.path]
+  return ['--ro-bind', seen.as === 'closed' ? '/dev/null' : seen.source, seen.path]
 }
 
 function isThere(path: string): boolean {

@@ -41,9 +41,17 @@ export interface Seen {
   readonly as: 'host' | 'read' | 'write' | 'empty' | 'closed'
 }
 
+/** One part of a program of the person's home, at its own path. `closed`: a file that cannot be opened. */
+export type SeenProgram =
+  | { readonly as: 'link'; readonly path: string; readonly target: string }
+  | { readonly as: 'read'; readonly path: string; readonly source: string }
+  | { readonly as: 'closed'; readonly path: string }
+
 export interface RunMessage {
   readonly type: 'run'
   readonly id: number
+  /** In the order in which they are made. */
+  readonly programs: readonly SeenProgram[]
   readonly workspace: Mount
   /** The visible parts of the workspace, in the order in which they are mounted; undefined = all of it, writable. Only of a mirror. */
   readonly view: readonly Seen[] | undefined

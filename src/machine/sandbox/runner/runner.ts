@@ -116,6 +116,7 @@ function trial(workspace: string): RunMessage {
     workspace: { source: workspace, path: workspace },
     view: undefined,
     layer: undefined,
+    programs: [],
     stdin: undefined,
     startIn: workspace,
     env: {},
