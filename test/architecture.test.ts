@@ -48,7 +48,7 @@ const MODULES: Readonly<Record<string, Readonly<Record<string, readonly string[]
     egress: ['net'],
     changes: ['files', 'host'],
     programs: [],
-    sandbox: ['files', 'skill-files', 'host', 'changes', 'programs'],
+    sandbox: ['files', 'skill-files', 'host', 'egress', 'changes', 'programs'],
   },
   skills: {
     format: [],

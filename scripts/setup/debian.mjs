@@ -5,7 +5,7 @@ import { isExecutable } from './npm-packages.mjs'
 import { runQuietly, say } from './process.mjs'
 
 /** Command to Debian package. */
-const NEEDED = { bwrap: 'bubblewrap' }
+const NEEDED = { bwrap: 'bubblewrap', socat: 'socat' }
 const APT = '/usr/bin/apt-get'
 
 /** Commands that the sandbox needs and that are not on the PATH; none on other systems than Linux. */

@@ -1,13 +1,17 @@
 /** child-request: what a request for a child agent has beyond its parent. Decisions do not rest on it: ceilings hold anyway. Pure. */
 import { type Groups, leavesOf, toolCovered } from './groups.ts'
 import { combineLimits } from './limits.ts'
-import type { PermissionDelta, ToolPermission } from '../kernel/index.ts'
+import { containsDomain, type PermissionDelta, type ToolPermission } from '../kernel/index.ts'
 import { LEVELS, type Permissions, toolPermission } from './permissions.ts'
 
 /** Why a child may not have what was asked for it. */
 export type Excess =
   | { readonly what: 'preset'; readonly preset: string }
-  | { readonly what: 'delta'; readonly part: 'paths' | 'tool' | 'timeout' | 'confirmation'; readonly entry: string }
+  | {
+      readonly what: 'delta'
+      readonly part: 'paths' | 'network' | 'tool' | 'timeout' | 'confirmation'
+      readonly entry: string
+    }
 
 /**
  * The first part of a request that its parent does not have: a higher preset, or an explicit delta. What a preset brings along is
@@ -22,6 +26,8 @@ export function exceeds(
   if (LEVELS.indexOf(base.level) > LEVELS.indexOf(parent.level)) return { what: 'preset', preset: base.preset }
   const path = pathBeyond([parent.allowedPaths], delta.allowedPaths)
   if (path !== undefined) return { what: 'delta', part: 'paths', entry: path }
+  const host = hostBeyond(parent.network, delta.network)
+  if (host !== undefined) return { what: 'delta', part: 'network', entry: host }
   const overrides = Object.entries(delta.toolOverrides ?? {})
   const enabled = overrides.flatMap(([entry, { enabled: isOn }]) => (isOn ? [entry] : []))
   const had = (entry: string): readonly ToolPermission[] =>
@@ -50,6 +56,13 @@ function overrideBeyond(
     return { what: 'delta', part: 'timeout', entry }
   const isSilenced = asked.requiresConfirmation === false && had.requiresConfirmation
   return isSilenced ? { what: 'delta', part: 'confirmation', entry } : undefined
+}
+
+/** The first asked host that the parent may not reach; `*`: any host. */
+function hostBeyond(had: Permissions['network'], asked: PermissionDelta['network']): string | undefined {
+  if (asked === undefined || asked === false || had === true) return undefined
+  const hosts = asked === true ? ['*'] : asked
+  return hosts.find((host) => had === false || !had.some((pattern) => containsDomain(pattern, host)))
 }
 
 /** 0: without a limit. */

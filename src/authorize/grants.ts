@@ -109,6 +109,12 @@ function decideByPermissions(
   return { type: 'allow', rule, limits }
 }
 
+function networkLimits(network: Permissions['network']): CallLimits[] {
+  if (network === true) return []
+  if (network === false) return [{ networkDomains: [], deniedCapabilities: ['network'] }]
+  return [{ networkDomains: network }]
+}
+
 /** The paths of the tool and of its agent apply together; the preset's default time is for tools that have no limit of their own. */
 function limitsOf(permissions: Permissions, own: ToolPermission, { options }: Tool): CallLimits {
   const { allowedPaths, blockedPaths, isReadOnly, network, defaultToolTimeoutMs } = permissions
@@ -121,6 +127,6 @@ function limitsOf(permissions: Permissions, own: ToolPermission, { options }: To
     ...(paths.length > 0 ? paths : [EVERYWHERE]).map((list) => ({ readPaths: list, writePaths: list })),
     ...(isReadOnly ? [{ writePaths: [] }] : []),
     ...(blockedPaths.length > 0 ? [{ blockedPaths }] : []),
-    ...(network ? [] : [{ networkDomains: [], deniedCapabilities: ['network'] }]),
+    ...networkLimits(network),
   ])
 }

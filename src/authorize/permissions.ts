@@ -24,7 +24,8 @@ export interface Permissions {
   readonly blockedPaths: readonly string[]
   /** Whether nothing may be written, wherever it is. */
   readonly isReadOnly: boolean
-  readonly network: boolean
+  /** A list: only hosts that it contains. */
+  readonly network: boolean | readonly string[]
   readonly tools: readonly ToolLine[]
   /** For tools without a limit of their own; 0 means none. */
   readonly defaultToolTimeoutMs?: number
@@ -138,6 +139,7 @@ export function applyDelta(base: Permissions, delta: PermissionDelta): Permissio
   const on = (delta.enableTools ?? []).map((entry): ToolLine => ({ entry, permission: { enabled: true } }))
   return {
     ...base,
+    ...(delta.network !== undefined && { network: delta.network }),
     ...(delta.allowedPaths !== undefined && { allowedPaths: delta.allowedPaths }),
     blockedPaths: [...base.blockedPaths, ...(delta.addBlockedPaths ?? [])],
     tools: [...base.tools, ...off(...(delta.disableTools ?? [])), ...on, ...linesOf(delta.toolOverrides)],

@@ -95,7 +95,12 @@ const POLICY = {
 const PERMISSIONS = {
   preset: isText,
   level: (value: unknown) => LEVELS.includes(value as Level),
-  ...{ allowedPaths: isPaths, blockedPaths: isTexts, isReadOnly: isFlag, network: isFlag },
+  ...{
+    allowedPaths: isPaths,
+    blockedPaths: isTexts,
+    isReadOnly: isFlag,
+    network: (value: unknown) => isFlag(value) || isTexts(value),
+  },
   tools: (value: unknown) =>
     Array.isArray(value) &&
     value.every((line) => isForm(line, { entry: isText, permission: (each) => isForm(each, TOOL) })),

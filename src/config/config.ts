@@ -22,6 +22,8 @@ export interface SkillEntry {
   readonly hasApiKey: boolean
   readonly env: Readonly<Record<string, string>>
   readonly config: JsonObject
+  /** Hosts that commands of the skill may reach. */
+  readonly network: readonly string[]
   /** Everything that was left out because what it refers to cannot be had. */
   readonly broken: readonly BrokenReference[]
 }

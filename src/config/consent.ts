@@ -14,7 +14,7 @@ import { fits, HIDDEN, type Path } from './document/path.ts'
 import { inProfile, isProfilePath, nameIn } from './profiles.ts'
 import type { ShownFiles } from './trust.ts'
 
-export type ConsentKind = 'command' | 'module' | 'server' | 'address' | 'source' | 'secret-file'
+export type ConsentKind = 'command' | 'module' | 'server' | 'address' | 'source' | 'secret-file' | 'hosts'
 
 export interface ConsentItem {
   readonly kind: ConsentKind
@@ -38,7 +38,7 @@ export interface Consent {
 }
 
 const RUN: readonly ConsentKind[] = ['command', 'module', 'server']
-const ORDER: readonly ConsentKind[] = ['command', 'module', 'server', 'address', 'source', 'secret-file']
+const ORDER: readonly ConsentKind[] = ['command', 'module', 'server', 'address', 'source', 'secret-file', 'hosts']
 
 /** Reads the files of the workspace as they were loaded; runs and resolves nothing. */
 export async function consentOf({ workspace, textOf }: Pick<LoadedConfig, 'workspace' | 'textOf'>): Promise<Consent> {
@@ -94,7 +94,7 @@ export function pathsUsedByHost({ layers, workspace }: Pick<LoadedConfig, 'layer
         isSecret: isJsonObject(value) && value['source'] !== undefined,
         isAddress: false,
       })
-      if (kind === undefined) return false
+      if (kind === undefined || kind === 'hosts') return false
       visit(value, at, (word) => {
         if (typeof word !== 'string') return false
         found.push(
@@ -121,9 +121,8 @@ interface Form {
 }
 
 function kindOf(value: JsonValue, at: Path, { isSecret, isAddress }: Form): ConsentKind | undefined {
-  if (fits('skills.custom.*', at)) return 'module'
-  if (fits('mcp.servers.*', at)) return 'server'
-  if (SOURCES.some((pattern) => fits(pattern, at))) return 'source'
+  const named = NAMED.find(([pattern]) => fits(pattern, at))?.[1]
+  if (named !== undefined) return named
   if (isJsonObject(value)) return isSecret || fits('secrets.providers.*', at) ? secretKind(value) : undefined
   if (typeof value !== 'string') return undefined
   const isUrl = isAddress || at.join('.') === 'execution.e2b.domain' || (isSecret && value.includes('://'))
@@ -135,7 +134,16 @@ function secretKind({ source, env, file }: JsonObject): ConsentKind | undefined 
   return source === 'file' || file !== undefined ? 'secret-file' : 'command'
 }
 
-const SOURCES = ['skills.sources.*', 'skills.load.extraDirs.*', 'skills.skill_dirs.*']
+/** Settings that are of one kind whatever they contain. */
+const NAMED: readonly (readonly [pattern: string, kind: ConsentKind])[] = [
+  ['skills.custom.*', 'module'],
+  ['mcp.servers.*', 'server'],
+  ['skills.sources.*', 'source'],
+  ['skills.load.extraDirs.*', 'source'],
+  ['skills.skill_dirs.*', 'source'],
+  ['execution.network.allowedDomains', 'hosts'],
+  ['skills.entries.*.network', 'hosts'],
+]
 
 /** Calls `take` for each part until it takes one; what is below that is not visited. */
 function visit(value: JsonValue | undefined, at: Path, take: (value: JsonValue, at: Path) => boolean): void {

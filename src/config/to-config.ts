@@ -67,7 +67,7 @@ function toModel(model: NonNullable<Settings['model']>): ModelConfig {
 }
 
 function toEntry(
-  { enabled, apiKey, env, config }: Settings['skills']['entries'][string],
+  { enabled, apiKey, env, config, network = [] }: Settings['skills']['entries'][string],
   broken: readonly BrokenReference[],
 ): SkillEntry {
   return {
@@ -76,6 +76,7 @@ function toEntry(
     hasApiKey: apiKey !== undefined && apiKey !== '',
     env: Object.fromEntries(Object.entries(env ?? {}).map(([name, value]) => [name, String(value)])),
     config: (config ?? {}) as JsonObject,
+    network,
     broken,
   }
 }

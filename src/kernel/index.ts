@@ -92,7 +92,16 @@ export {
   trustedNames,
   type UnreadableRequirement,
 } from './skill.ts'
-export { type ServiceKey, serviceKey, type Services, type Tool, type ToolContext, type ToolOptions } from './tool.ts'
+export {
+  type Connecting,
+  type SkillRevision,
+  type ServiceKey,
+  serviceKey,
+  type Services,
+  type Tool,
+  type ToolContext,
+  type ToolOptions,
+} from './tool.ts'
 export { aboutArchive, aboutSingleFile, ARCHIVE } from './single-file.ts'
 export { CLIENT_BLOCKS, DEFAULTS, MIN_SECRET_CHARS, SKILL_FILE, toOsName, VARIABLE_NAME } from './vocabulary.ts'
 export type { PermissionDelta, PresetInput, ToolPermission } from './permissions.ts'

@@ -16,7 +16,8 @@ export interface PresetInput {
   readonly extends?: string
   readonly allowedPaths?: readonly string[] | null
   readonly blockedPaths?: readonly string[]
-  readonly network?: boolean
+  /** A list: only hosts that it contains, as `CallLimits.networkDomains` has them. */
+  readonly network?: boolean | readonly string[]
   readonly disableTools?: readonly string[]
   readonly tools?: Readonly<Record<string, ToolPermission>>
   readonly defaultToolTimeoutMs?: number
@@ -27,6 +28,7 @@ export interface PermissionDelta {
   readonly disableTools?: readonly string[]
   readonly enableTools?: readonly string[]
   readonly allowedPaths?: readonly string[] | null
+  readonly network?: boolean | readonly string[]
   readonly addBlockedPaths?: readonly string[]
   readonly toolOverrides?: Readonly<Record<string, ToolPermission>>
 }

@@ -1,4 +1,5 @@
 import type { Call, CallLimits } from './call.ts'
+import type { HostPort } from './hosts.ts'
 import type { JsonObject, JsonSchema } from './json.ts'
 import type { Outcome } from './outcome.ts'
 import type { OnOutput } from './redact.ts'
@@ -33,6 +34,22 @@ export interface Services {
   clear(): void
 }
 
+/** A skill that a command runs for: its address, and the tree digest of the revision in use. */
+export interface SkillRevision {
+  readonly name: string
+  readonly treeDigest: string
+}
+
+/** Answers of people about the hosts of a command. Each question is a call `network.connect` of its own in the ledger. */
+export interface Connecting {
+  /** False where no person can be asked: then only `remembered` answers. */
+  readonly canAsk: boolean
+  /** Hosts that a person allowed before for this skill, or for commands of none: `host:port`. */
+  remembered(skill: SkillRevision | undefined): Promise<readonly string[]>
+  /** Waits for an answer, and ends as a no with the signal. */
+  ask(to: HostPort, skill: SkillRevision | undefined, signal: AbortSignal): Promise<boolean>
+}
+
 /** The context of a call, besides its arguments. */
 export interface ToolContext {
   readonly callId: string
@@ -52,6 +69,8 @@ export interface ToolContext {
   readonly agreedRevision?: string | undefined
   /** A person agreed to a change that would be held if a command made it. */
   readonly mayChangeHeld?: boolean | undefined
+  /** Asks a person about hosts for a command of this call; absent where a tool is run by itself. */
+  readonly connecting?: Connecting | undefined
   /** Live output of a command, for display only; it must not throw. */
   readonly onOutput?: OnOutput | undefined
   /** Most bytes of each stream given to `onOutput`; default what is kept for the outcome. */

@@ -8,7 +8,7 @@ import {
   type SkillEntry,
 } from '../config/index.ts'
 import type { EntryRules, GateRules } from '../skills/gate/index.ts'
-import { type Diagnostic, MIN_SECRET_CHARS, toSafeLine } from '../kernel/index.ts'
+import { type Diagnostic, MIN_SECRET_CHARS, readHostRule, toSafeLine } from '../kernel/index.ts'
 import { ENTRIES, type Message } from './messages.ts'
 import { refusedVariable } from '../machine/sandbox/index.ts'
 import type { SkillEntryValues } from '../tools/index.ts'
@@ -21,13 +21,14 @@ export function entryRules({ skills }: Config): Pick<GateRules, 'entries' | 'ref
   }
 }
 
-function toRules(key: string, { hasApiKey, env, enabled, broken }: SkillEntry): EntryRules {
+function toRules(key: string, { hasApiKey, env, enabled, broken, network }: SkillEntry): EntryRules {
   // A variable that is empty counts as missing, as everywhere.
   const names = Object.entries(env).filter(([, value]) => value !== '')
   return {
     hasApiKey,
     env: new Set(names.map(([name]) => name)),
     enabled,
+    hosts: network.map(readHostRule).filter((rule) => rule !== undefined),
     broken: new Map(broken.map(({ at, problem, fix }) => [at, `skills.entries.${key}.${at} ${problem}. ${fix}`])),
   }
 }
@@ -42,7 +43,8 @@ export function entryValues(
     if (!entry) return undefined
     // The signal of one command must not end the reading that others wait for as well; it has a time limit of its own.
     const apiKey = (): Promise<string | undefined> => secrets.read(['skills', 'entries', key, 'apiKey'])
-    return { env: entry.env, apiKey: entry.hasApiKey ? apiKey : undefined }
+    const hosts = entry.network.map(readHostRule).filter((rule) => rule !== undefined)
+    return { env: entry.env, apiKey: entry.hasApiKey ? apiKey : undefined, hosts }
   }
 }
 

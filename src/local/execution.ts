@@ -1,14 +1,17 @@
 /** execution: what the configuration and this machine say about commands: limits, refused words, where to change them. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
-import { isJsonObject, ownValue } from '../kernel/index.ts'
+import type { Config, Environment } from '../config/index.ts'
+import { type HostRule, isJsonObject, ownValue, readHostRule } from '../kernel/index.ts'
+import { proxySettings } from '../machine/net/index.ts'
 import type { ExecutionSettings } from '../tools/index.ts'
 import type { Settings } from './settings.ts'
 
 export function executionSettings({
   loaded,
   environment,
-}: Pick<Settings, 'loaded' | 'environment'>): ExecutionSettings {
+  isOffline,
+}: Pick<Settings, 'loaded' | 'environment' | 'isOffline'>): ExecutionSettings {
   const { config, nexusHome, workspace, files } = loaded
   const own = join(workspace.directory, 'nexus.yaml')
   const file = workspace.trusted && files.includes(own) ? own : join(nexusHome, 'nexus.yaml')
@@ -20,7 +23,27 @@ export function executionSettings({
     allowedCommands: listOf(config.tools.settings, 'allowed'),
     blockedCommands: listOf(config.tools.settings, 'blocked'),
     blockedPatterns: listOf(config.tools.settings, 'blockedPatterns'),
+    network: {
+      ...networkOf(config.execution.network),
+      isClosed: isOffline,
+      net: { proxy: proxySettings({ ...proxyVariables(environment) }) },
+    },
   }
+}
+
+/** The hosts of `execution.network`. */
+export function networkOf({ allowedDomains, deniedDomains }: Config['execution']['network']): {
+  readonly allowed: readonly HostRule[]
+  readonly denied: readonly HostRule[]
+} {
+  const rules = (hosts: readonly string[]): HostRule[] => hosts.map(readHostRule).filter((rule) => rule !== undefined)
+  return { allowed: rules(allowedDomains), denied: rules(deniedDomains) }
+}
+
+const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']
+
+function proxyVariables(environment: Environment): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(PROXY_VARIABLES.map((name) => [name, environment.get(name)]))
 }
 
 /** A list of `tools.run_command`; the schema has checked that its items are texts. */

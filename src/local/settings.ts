@@ -43,6 +43,8 @@ export interface SettingsOptions {
   readonly tolerateConfigErrors?: boolean
   /** Overrides `execution.sandbox`. */
   readonly sandbox?: 'local' | 'none'
+  /** Hosts that commands may reach besides those of the settings; false: none at all. */
+  readonly network?: readonly string[] | false
   /** Overrides `skills.prompt`, key by key. */
   readonly prompt?: Partial<Config['skills']['prompt']>
 }
@@ -51,6 +53,8 @@ export interface SettingsOptions {
 export interface Settings {
   readonly environment: Environment
   readonly loaded: LoadedConfig
+  /** `--no-network`: commands reach nothing, whatever the configuration says. */
+  readonly isOffline: boolean
   /** Where skills are looked for, in order of precedence. */
   readonly sources: readonly SkillSource[]
   readonly gateRules: Omit<GateRules, 'allowList'>
@@ -79,6 +83,7 @@ export async function readSettings(options: SettingsOptions): Promise<Settings> 
   return {
     environment,
     loaded,
+    isOffline: options.network === false,
     sources: (await sourcesOf(loaded, environment, options.skillsDirs ?? [])).map((source) =>
       afterRecovery(source, loaded),
     ),
@@ -87,11 +92,17 @@ export async function readSettings(options: SettingsOptions): Promise<Settings> 
 }
 
 /** The settings of the options, in the form of a file; nothing at all when they set nothing, so that no schema is loaded for it. */
-function overridesOf({ sandbox, prompt }: SettingsOptions): Pick<LoadConfigOptions, 'overrides'> {
-  if (sandbox === undefined && prompt === undefined) return {}
+function overridesOf({ sandbox, prompt, network }: SettingsOptions): Pick<LoadConfigOptions, 'overrides'> {
+  const hosts = network === false ? undefined : network
+  if (sandbox === undefined && prompt === undefined && hosts === undefined) return {}
   return {
     overrides: {
-      ...(sandbox !== undefined && { execution: { sandbox } }),
+      ...((sandbox !== undefined || hosts !== undefined) && {
+        execution: {
+          ...(sandbox !== undefined && { sandbox }),
+          ...(hosts !== undefined && { network: { allowedDomains: [...hosts] } }),
+        },
+      }),
       ...(prompt !== undefined && { skills: { prompt } }),
     },
   }

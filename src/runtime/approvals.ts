@@ -23,6 +23,8 @@ export interface AskingBroker extends ApprovalsBroker {
     },
     shown: ShownCommand,
   ): Promise<boolean>
+  /** The texts of the answers that are remembered for it. */
+  rememberedTexts(about: Parameters<AskingBroker['isRemembered']>[0]): Promise<readonly string[]>
   /** Waits until the question about a recorded call is answered, expires or is cancelled. */
   ask(
     approvalId: string,
@@ -91,6 +93,10 @@ export function createApprovals(
       const known = await approvals.remembered(about)
       return known.some((each) => each.skillDigest === about.skillDigest && coversCommand(each, shown))
     },
+    async rememberedTexts(about) {
+      const known = await approvals.remembered(about)
+      return known.filter(({ skillDigest }) => skillDigest === about.skillDigest).map(({ text }) => text)
+    },
     async ask(id, about) {
       const asking = new AbortController()
       const signal = AbortSignal.any([about.signal, asking.signal])
@@ -113,7 +119,10 @@ export function createApprovals(
 
 function toAnswer(said: NonNullable<ApprovalAnswer>): Answer {
   const callback = { by: 'callback', kind: 'person' } as const
-  return typeof said === 'boolean' ? { isAllowed: said, ...callback } : { ...callback, ...said }
+  if (typeof said === 'boolean') return { isAllowed: said, ...callback }
+  const { remember, ...answer } = said
+  // The session is remembered by who asks.
+  return { ...callback, ...answer, ...(remember !== undefined && remember !== 'session' && { remember }) }
 }
 
 /** The question when it is no longer open; undefined when the caller cancelled. */

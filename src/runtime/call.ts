@@ -4,6 +4,7 @@ import { argumentsFailure, pathFailure, runTool } from '../tools/index.ts'
 import { decideAfterAsking, decideCall, whyHeld } from './asking.ts'
 import { type CheckedCall, type CallingAgent, check } from './check-call.ts'
 import type { Lease } from '../store/index.ts'
+import { createConnecting } from './connecting.ts'
 import { redactAndBound } from './kept-output.ts'
 import { REFUSALS } from './messages.ts'
 import type { ProjectState } from './project-state.ts'
@@ -162,8 +163,8 @@ async function refusedArguments(
 
 /** Runs the tool within the limits of the decision. */
 async function run(
-  { agent: { registry }, call, row }: CheckedCall,
-  { parts, secrets, breaker }: ProjectState,
+  checked: CheckedCall,
+  project: ProjectState,
   given: {
     readonly decision: Decision
     readonly options: Options
@@ -172,6 +173,9 @@ async function run(
     readonly mayChangeHeld: boolean
   },
 ): Promise<{ readonly outcome: Outcome; readonly notes: readonly string[] }> {
+  const { agent, call, row } = checked
+  const { registry } = agent
+  const { parts, secrets, breaker } = project
   const { decision, options, isAgreed, mayChangeHeld } = given
   const tool = registry.get(call.tool)
   if (!tool) return { outcome: failed('NOT_FOUND', REFUSALS.noTool(call.tool).message), notes: [] }
@@ -189,6 +193,7 @@ async function run(
     agreedRevision: isAgreed ? row?.treeDigest : undefined,
     mayChangeHeld,
     signal: options.signal,
+    connecting: createConnecting(checked, project, options),
     onOutput: output?.onOutput,
     maxLiveBytes: options.maxLiveBytes,
   }

@@ -65,6 +65,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     ownership,
     kept,
     stacks: createSkillStacks(),
+    sessionHosts: new Map(),
     breaker: createCircuitBreaker(clock),
     redact: createRedactor(...secrets),
     redactStream: () => createStreamRedactor(...secrets),

@@ -1,5 +1,5 @@
 /** The words of every refusal of a call and of every error of a runtime. Names from outside are already safe to print. */
-import { commandFix, type Decision, failed } from '../kernel/index.ts'
+import { commandFix, type Decision, failed, type HostPort, toSafeLine } from '../kernel/index.ts'
 import type { Approval } from '../store/index.ts'
 
 /** Why a call does not run; the model reads it. */
@@ -103,6 +103,15 @@ export const ASKED = {
   answerer: ({ answeredBy: by, answeredKind: kind }: Approval) =>
     kind === undefined || kind === 'person' ? (by ?? 'a person') : `${by} (${kind})`,
   approvedBy: (rule: string, by: string) => `${rule}, approved by ${by}`,
+}
+
+/** About the hosts of a command. */
+export const CONNECTING = {
+  question: ({ host, port }: HostPort, skill: string | undefined) =>
+    `May a command${skill === undefined ? '' : ` of the skill ${toSafeLine(skill)}`} reach ${host} port ${port}?`,
+  approvedBy: (by: string) => `network.connect, approved by ${by}`,
+  allowed: ({ host, port }: HostPort) => `${host} port ${port} was allowed.`,
+  refused: ({ host, port }: HostPort) => `${host} port ${port} was not allowed.`,
 }
 
 /** Errors for callers of the runtime. */

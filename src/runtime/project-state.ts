@@ -29,6 +29,8 @@ export interface ProjectState {
   readonly uses: ReadonlyMap<string, number>
   readonly refresh: (signal?: AbortSignal) => Promise<void>
   readonly freshness: Freshness
+  /** Hosts that a person allowed for a session, by session, agent and revision of a skill. */
+  readonly sessionHosts: Map<string, readonly string[]>
   /** Pauses tools that fail again and again. */
   readonly breaker: CircuitBreaker
 }

@@ -50,7 +50,11 @@ export type { AgentProfile, AgentSpec } from './agent-profile.ts'
  */
 export type ApprovalAnswer =
   | boolean
-  | (Pick<Answer, 'isAllowed' | 'remember'> & Partial<Pick<Answer, 'by' | 'kind'>>)
+  | (Pick<Answer, 'isAllowed'> &
+      Partial<Pick<Answer, 'by' | 'kind'>> & {
+        /** `session`: only of a question about a host (`network.connect`), and only in this process. */
+        readonly remember?: Answer['remember'] | 'session' | undefined
+      })
   | undefined
 
 /** The parts of a runtime. Only `sources` and `facts` are needed; everything else has a light default. */

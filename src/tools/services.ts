@@ -1,5 +1,12 @@
 import type { SkillSearch } from '../skills/catalog/index.ts'
-import { type Clock, type ServiceKey, serviceKey, type Services, type TargetFacts } from '../kernel/index.ts'
+import {
+  type Clock,
+  type HostRule,
+  type ServiceKey,
+  serviceKey,
+  type Services,
+  type TargetFacts,
+} from '../kernel/index.ts'
 import type { Loader } from '../skills/load/index.ts'
 import type { NetOptions } from '../machine/net/index.ts'
 import type { Protecting, Sandbox } from '../machine/sandbox/index.ts'
@@ -18,8 +25,21 @@ export interface ExecutionSettings extends CommandWords {
   readonly maxOutputBytes?: number | undefined
   /** The file in which a person raises `execution.timeoutMs`. */
   readonly settingsFile?: string
+  /** The hosts that commands may reach; absent: none. */
+  readonly network?: NetworkSettings
   /** Where this machine has a program that commands may not see. */
   readonly findOnHost?: (program: string) => string | undefined
+}
+
+/** The hosts of commands. Those of one skill are in its entry. */
+export interface NetworkSettings {
+  readonly allowed: readonly HostRule[]
+  /** They win over all that is allowed. */
+  readonly denied: readonly HostRule[]
+  /** Nothing is reached, whatever settings and people say. */
+  readonly isClosed?: boolean
+  /** How hosts are reached: the user's own proxy and certificates. */
+  readonly net?: NetOptions
 }
 
 /** Settings of tools that work on files, besides the workspace. */

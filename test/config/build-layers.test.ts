@@ -35,7 +35,7 @@ permissions:
     narrower: {extends: mine, allowedPaths: []}
 execution:
   limits: {processes: 100}
-  network: {allowedDomains: [example.com], deniedDomains: [], allowLocalBinding: false}
+  network: {allowedDomains: [example.com], deniedDomains: [no.example.com]}
   filesystem: {denyRead: [~/.ssh], allowWrite: [out], denyWrite: [.git]}
   files: {maxInputBytes: 1, maxOutputBytes: 1, maxTotalBytes: 1}
   e2b: {apiKey: "\${E2B}", apiUrl: "http://127.0.0.1:1", domain: d, template: t, reuse: none,

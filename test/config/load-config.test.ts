@@ -25,6 +25,7 @@ describe('loadConfig', () => {
       workspace: { protected: [], writable: [] },
       changes: { keepDays: 14, maxBytes: 64 * 1024 * 1024 },
       limits: {},
+      network: { allowedDomains: [], deniedDomains: [] },
     })
     assert.deepEqual(config.skills.prompt, { budgetChars: 12_000, style: 'markdown' })
     assert.deepEqual(config.skills.load, { extraDirs: [], watch: false, watchDebounceMs: 250 })
@@ -81,6 +82,7 @@ tools:
       hasApiKey: true,
       env: { GITHUB_TOKEN: 'ghp-secret' },
       config: { enterprise: true },
+      network: [],
       broken: [],
     })
     assert.equal(skills.entries.get('internal-tool')?.enabled, false)
@@ -169,6 +171,7 @@ limits: {maxIterations: 3}
       hasApiKey: false,
       env: { B: 'Bearer token-value' },
       config: {},
+      network: [],
       broken: ['apiKey', 'env.A'].map((at) => ({
         at,
         problem: 'refers to NOPE, which is not set',

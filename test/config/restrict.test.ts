@@ -35,6 +35,7 @@ const MAY_TIGHTEN = [
   'execution.timeoutMs',
   'execution.maxOutputBytes',
   'execution.workspace.protected',
+  'execution.network.deniedDomains',
   'limits.maxIterations',
   'limits.toolTimeoutMs',
   'limits.maxConcurrentTools',
@@ -106,7 +107,7 @@ function stepsOf({ pipe = [] }: Node): Node[] {
 }
 
 function text(form: RegExp | undefined): string {
-  const candidates = ['local', 'https://evil.example', '24h', 'openai/evil', 'group:x', 'A']
+  const candidates = ['local', 'https://evil.example', '24h', 'openai/evil', 'group:x', 'evil.example', 'A']
   return candidates.find((candidate) => form === undefined || form.test(candidate)) ?? 'local'
 }
 

@@ -6,9 +6,9 @@ import type { Catalog } from '../../skills/catalog/index.ts'
 import { consentOf, loadConfig, type LoadedConfig, trustWorkspace } from '../../config/index.ts'
 import { type Diagnostic, type NexusError, toSafeLine, commandFix, shellWord } from '../../kernel/index.ts'
 import type { Local, LocalOptions } from '../../local/index.ts'
-import type { AgentHandle } from '../../runtime/index.ts'
+import { type AgentHandle, type ApprovalAnswer, CONNECT } from '../../runtime/index.ts'
 import { choiceFlag, CHOICES, type Invocation, listFlag, stringFlag } from './command.ts'
-import { confirm, oneAtATime } from './interactive/confirm.ts'
+import { choose, confirm, oneAtATime } from './interactive/confirm.ts'
 import { withProgress } from './interactive/progress.ts'
 import { quoteCommand } from './show/lines.ts'
 import { TRUST_QUESTION, itemsText } from './show/consent.ts'
@@ -81,9 +81,17 @@ function toLocalOptions(invocation: Invocation, { cwd, needsTrust, ...options }:
     approve: approver(invocation),
     waitForAnswers: invocation.flags['wait'] === true,
     sandbox: choiceFlag(invocation, 'sandbox', CHOICES.sandbox),
+    network: networkFlags(invocation),
     tolerateConfigErrors: options.record === 'memory' && needsTrust !== true,
     ...options,
   }
+}
+
+/** Undefined where neither option was given: then the settings hold. */
+function networkFlags(invocation: Invocation): LocalOptions['network'] {
+  if (invocation.flags['no-network'] === true) return false
+  const hosts = listFlag(invocation, 'network')
+  return hosts.length === 0 ? undefined : hosts
 }
 
 export function places(invocation: Invocation) {
@@ -191,13 +199,28 @@ function notTrusted({ loaded, workspace }: Local, why: string): NexusError {
   return errorOf('UNTRUSTED_WORKSPACE', why, fix)
 }
 
+const ONCE_OR_LONGER = { words: ['yes', 'session', 'always', 'no'], again: 'Type y, s, a or n.' } as const
+
+/** For this connection and those after it in the same command, for the session, or always for this skill and host. */
+async function askAboutHost(question: string, invocation: Invocation, signal: AbortSignal): Promise<ApprovalAnswer> {
+  const text = `${toSafeLine(question)} [y: once / s: this session / a: always / N]`
+  const answer = await choose(text, ONCE_OR_LONGER, invocation, signal)
+  if (answer === undefined) return undefined
+  const by = 'this terminal'
+  if (answer === 'always') return { isAllowed: true, by, remember: 'exact' }
+  if (answer === 'session') return { isAllowed: true, by, remember: 'session' }
+  return { isAllowed: answer === 'yes', by }
+}
+
 /** `--yes`, or the person at the terminal; undefined when neither is there to confirm. */
 function approver(invocation: Invocation): LocalOptions['approve'] {
   const { isInteractive } = invocation.terminal
   const isYes = invocation.flags['yes'] === true
   if (!isInteractive && !isYes) return undefined
-  const inTurn = oneAtATime<{ isAllowed: boolean; by: string } | undefined>()
-  return async (call, _question, signal, why) => {
+  const inTurn = oneAtATime<ApprovalAnswer>()
+  return async (call, asked, signal, why) => {
+    // A host is not the policy's: --yes opens none, --network does.
+    if (call.tool === CONNECT) return isInteractive ? inTurn(() => askAboutHost(asked, invocation, signal)) : undefined
     // A person answers about what would be held: --yes only answers for the policy.
     if (isYes && (why === undefined || !isInteractive))
       return why === undefined ? { isAllowed: true, by: '--yes' } : undefined

@@ -28,6 +28,12 @@ export const SANDBOX = {
   sandbox: option('KIND', 'local (default), or none: commands are not confined', { choices: CHOICES.sandbox }),
 }
 
+/** The hosts of this run. */
+export const NETWORK = {
+  network: option('HOST', 'let commands reach this host too (may be repeated)', { multiple: true }),
+  'no-network': flag('let commands reach nothing, whatever the settings say'),
+}
+
 /** For commands that run tools, where policy may ask. */
 export const ANSWERS = {
   yes: flag('approve every call that policy asks about', { short: 'y' }),

@@ -1,5 +1,5 @@
 import { CHOICES, type Command, commandIn, type Rows } from './command.ts'
-import { ANSWERS, flag, JSON_OPTION, MODEL, option, SANDBOX, WHERE } from './options.ts'
+import { ANSWERS, flag, JSON_OPTION, MODEL, NETWORK, option, SANDBOX, WHERE } from './options.ts'
 import { SESSION_COMMANDS } from './session-commands.ts'
 import { SETTINGS_COMMANDS } from './settings-commands.ts'
 import { INSTALL_COMMANDS } from './install-commands.ts'
@@ -28,6 +28,7 @@ const ROWS: Rows = {
       ...MODEL,
       ...WHERE,
       ...SANDBOX,
+      ...NETWORK,
       session: option('ID', 'continue an earlier session; the beginning of its id is enough', { names: 'sessions' }),
       continue: flag('continue the newest session of this workspace; without a task, go on from its answers'),
       ...ANSWERS,
@@ -87,6 +88,7 @@ const ROWS: Rows = {
     options: {
       ...WHERE,
       ...SANDBOX,
+      ...NETWORK,
       timeout: option('SECONDS', 'time limit (default 30, at most 600 unless nexus.yaml raises it)'),
       ...ANSWERS,
     },

@@ -82,6 +82,7 @@ export function reservedName(at: Path): Worded {
 /** Settings that earlier versions had, with what is instead. */
 const REMOVED: ReadonlyMap<string, string> = new Map([
   ['execution.workspace.mode', 'Commands work in layers over the workspace, or in a copy of it.'],
+  ['execution.network.allowLocalBinding', 'Commands always reach the servers that they start themselves.'],
 ])
 
 /** The nearest key of the same map comes first; one elsewhere only where none is near. */

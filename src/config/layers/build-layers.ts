@@ -63,7 +63,7 @@ export async function buildLayers(
   }
   for (const input of inputs) await addLayer(so, input, environment)
   so.document = withProfilesLast(so.document, so.layers)
-  so.findings.push(...crossCheck(so.document, so.layers))
+  so.findings.push(...(await crossCheck(so.document, so.layers)))
   const fileOf = (path: string): Layer | undefined => so.layers.find((layer) => layer.path === path)
   const { agents = [] } = so.document
   const all = agents.length > 0 ? expandAgents(agents) : [{ id: CONFIG_DEFAULTS.agentId }]

@@ -1,4 +1,4 @@
-import { type JsonValue, nearest, toSafeLine } from '../../kernel/index.ts'
+import { type JsonValue, nearest, readHostRule, toSafeLine } from '../../kernel/index.ts'
 import type { Layer } from '../config.ts'
 import type { Finding } from '../document/finding.ts'
 import { type Path } from '../document/path.ts'
@@ -18,7 +18,7 @@ interface Reference {
 }
 
 /** Faults that show only when all files are together: names of agents and presets that lead nowhere or in a circle. */
-export function crossCheck(merged: ConfigDocument, layers: readonly Layer[]): Finding[] {
+export async function crossCheck(merged: ConfigDocument, layers: readonly Layer[]): Promise<Finding[]> {
   const { agents = [], permissions = {} } = merged
   const presets = Object.entries(permissions.presets ?? {})
   const finding = (path: Path, words: (setting: string) => Message): Finding => {
@@ -50,7 +50,45 @@ export function crossCheck(merged: ConfigDocument, layers: readonly Layer[]): Fi
       const fix = `Write another name, and in it extends: ${name}`
       return finding(['permissions', 'presets', name], (setting) => notApplied('config-bad-key', setting, why, fix))
     })
-  return [...unknown, ...circles, ...taken, ...incompleteSearch(merged, finding)]
+  return [...unknown, ...circles, ...taken, ...(await badHosts(merged, finding)), ...incompleteSearch(merged, finding)]
+}
+
+/** Every host in the settings, with its place; `opens`: it may be reached. */
+function hostsIn({ execution, skills }: ConfigDocument): readonly { at: Path; host: string; opens: boolean }[] {
+  const { allowedDomains = [], deniedDomains = [] } = execution?.network ?? {}
+  const lists = [
+    { at: ['execution', 'network', 'allowedDomains'], hosts: allowedDomains, opens: true },
+    { at: ['execution', 'network', 'deniedDomains'], hosts: deniedDomains, opens: false },
+    ...Object.entries(skills?.entries ?? {}).map(([key, { network = [] }]) => ({
+      ...{ at: ['skills', 'entries', key, 'network'], hosts: network, opens: true },
+    })),
+  ]
+  return lists.flatMap(({ at, hosts, opens }) => hosts.map((host, index) => ({ at: [...at, index], host, opens })))
+}
+
+/** Names that DNS does not have, and wildcards over a suffix below which anybody can have a name. The list of suffixes is loaded for wildcards only. */
+async function badHosts(
+  merged: ConfigDocument,
+  finding: (path: Path, words: (setting: string) => Message) => Finding,
+): Promise<Finding[]> {
+  const bad: Finding[] = []
+  for (const { at, host, opens } of hostsIn(merged)) {
+    const why = await whyBad(host, opens)
+    if (why !== undefined)
+      bad.push(
+        finding(at, (setting) => notApplied('config-wrong-value', setting, why, 'Name the hosts that are needed.')),
+      )
+  }
+  return bad
+}
+
+async function whyBad(text: string, opens: boolean): Promise<string | undefined> {
+  const rule = readHostRule(text)
+  if (rule === undefined) return 'It is not a name that a host can have.'
+  if (!opens || !rule.host.startsWith('*.')) return undefined
+  const { isPublicSuffix } = await import('../../machine/egress/index.ts')
+  const name = rule.host.slice(2)
+  return (await isPublicSuffix(name)) ? `Anybody can have a name below ${toSafeLine(name)}.` : undefined
 }
 
 /** The name that may be meant, or all that there are. */

@@ -1,11 +1,13 @@
 import * as v from 'valibot'
-import { about, count, identifier, is, name, names, paths, time, timeOrNone, setting } from './parts.ts'
+import { about, count, domains, identifier, is, name, names, paths, time, timeOrNone, setting } from './parts.ts'
 
 /** Permission presets that are always there. Source: contracts §1.7. */
 export const PRESETS = ['yolo', 'trusted', 'sandboxed', 'worker'] as const
 
 /** null: no limit; []: nothing; absent: as the preset says. Source: decisions, "allowed_paths". */
 const allowedPaths = v.pipe(v.nullable(paths), about('Directories; null: no limit, []: none.'))
+
+const network = v.union([v.boolean(), domains])
 
 const toolPermission = v.pipe(
   v.strictObject({
@@ -21,7 +23,7 @@ const preset = v.strictObject({
   extends: setting(name, 'A built-in preset or one of this map; default trusted.'),
   allowedPaths: v.optional(allowedPaths),
   blockedPaths: setting(is(paths, { merge: 'add' }), 'Directories that are refused whatever else is said.'),
-  network: setting(v.boolean(), 'Whether tools may reach the network.'),
+  network: setting(network, 'Whether tools may reach the network; a list: only hosts that it contains.'),
   disableTools: setting(is(names, { merge: 'add' }), 'Tools that are taken away.'),
   tools: setting(v.record(name, toolPermission), 'What is different for single tools.'),
   defaultToolTimeoutMs: setting(timeOrNone, 'Time limit of a tool call; 0: none.'),
@@ -41,6 +43,10 @@ export const permissions = v.pipe(
 )
 
 const delta = v.strictObject({
+  network: setting(
+    network,
+    'false: no tool reaches the network. A list: only hosts that it contains. It never opens one.',
+  ),
   disableTools: setting(is(names, { merge: 'add' }), 'Tools that are taken away.'),
   enableTools: setting(names, 'Tools that the preset takes away and this agent has.'),
   allowedPaths: v.optional(allowedPaths),

@@ -5,6 +5,7 @@ import {
   about,
   count,
   countOrNone,
+  hosts,
   is,
   name,
   names,
@@ -30,9 +31,16 @@ const processLimits = v.strictObject({
 })
 
 const network = v.strictObject({
-  allowedDomains: setting(names, 'Domains that commands may reach.'),
-  deniedDomains: setting(is(names, { merge: 'add' }), 'Domains that they may not reach, whatever is allowed.'),
-  allowLocalBinding: setting(v.boolean(), 'Whether commands may listen on ports.'),
+  allowedDomains: setting(
+    is(hosts, { merge: 'add' }),
+    'Hosts that commands may reach: a name (ports 443 and 80), name:PORT, *.name for its subdomains, or localhost:PORT of this machine.',
+    [],
+  ),
+  deniedDomains: setting(
+    is(hosts, { merge: 'add', untrusted: 'add' }),
+    'Hosts that they may not reach, whatever is allowed; without a port: on any port.',
+    [],
+  ),
 })
 
 const filesystem = v.strictObject({
@@ -142,14 +150,9 @@ export const execution = v.pipe(
     workspace: setting(workspace, 'How commands see the workspace, and which of their changes are held.', {}),
     changes: setting(changes, 'What is kept of the changes of commands and tools: nexus changes.', {}),
     network: setting(
-      is(network, {
-        unused: {
-          what: 'open the network to commands',
-          severity: 'warning',
-          instead: 'commands in the local sandbox have no network',
-        },
-      }),
-      'What commands may reach. Without it: nothing.',
+      network,
+      'What commands may reach, all of them. For commands of one skill: skills.entries.<key>.network. Without both: nothing.',
+      {},
     ),
     filesystem: setting(
       is(filesystem, {

@@ -58,6 +58,10 @@ export const NO_FILE: JsonObject = {
     "changes": {
       "keepDays": 14,
       "maxBytes": 67108864
+    },
+    "network": {
+      "allowedDomains": [],
+      "deniedDomains": []
     }
   },
   "limits": {

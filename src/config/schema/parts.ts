@@ -84,6 +84,27 @@ export const name = v.pipe(text, v.metadata(NAME))
 export const names = v.array(name)
 export const path = v.pipe(text, v.metadata(PATH))
 export const paths = v.array(path)
+const LABEL = String.raw`[^\s.:/?#@*%\\[\]]{1,63}`
+const DOMAIN = String.raw`(?:\*\.)?(?:${LABEL}\.)+(?!\d)${LABEL}`
+const PORT = String.raw`:[1-9]\d{0,4}`
+const HOST = new RegExp(`^(?:localhost${PORT}|${DOMAIN}(?:${PORT})?)$`)
+const EXAMPLE = { ...NAME, example: 'api.example.com' } as const
+/** Hosts that commands may reach. What a pattern cannot say of them is checked when all files are together. */
+export const hosts = v.array(
+  v.pipe(
+    text,
+    v.regex(HOST, 'a host such as api.example.com, *.example.com, example.com:8443 or localhost:5432'),
+    v.metadata(EXAMPLE),
+  ),
+)
+/** The same without ports: names that contain hosts. */
+export const domains = v.array(
+  v.pipe(
+    text,
+    v.regex(new RegExp(`^${DOMAIN}$`), 'a host such as api.example.com or *.example.com, without a port'),
+    v.metadata(EXAMPLE),
+  ),
+)
 export const count = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MOST))
 export const countOrNone = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MOST))
 /** Milliseconds; 0 where nothing limits. */

@@ -8,6 +8,7 @@ import {
   duration,
   is,
   environmentValues,
+  hosts,
   name,
   names,
   path,
@@ -51,6 +52,10 @@ const entry = v.pipe(
     enabled: setting(is(v.boolean(), { untrusted: 'disable' }), 'false holds the skill.'),
     apiKey: setting(is(secret, { merge: 'whole' }), 'The value of the skill’s primaryEnv.'),
     env: setting(environmentValues, 'Variables for commands of this skill.'),
+    network: setting(
+      is(hosts, { merge: 'add' }),
+      'Hosts that commands of this skill may reach, as in execution.network.allowedDomains.',
+    ),
     config: setting(v.record(v.string(), v.unknown()), 'Free settings, for requires.config.'),
   }),
   about('Settings of one skill. They reach copies from trusted sources only.'),

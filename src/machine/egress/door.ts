@@ -15,8 +15,9 @@ export interface ReachedHost extends HostPort {
 export interface RefusedHost extends HostPort {
   readonly because: RefusedBecause
   readonly times: number
-  /** One line for people and models, with the next step. */
+  /** One line, and the next step. */
   readonly message: string
+  readonly fix: string
 }
 
 /** In the order in which they were first asked for; at most 100 hosts each. */
@@ -72,7 +73,10 @@ export class Door {
   readonly #ending = new AbortController()
   readonly #answers = new Map<string, Promise<boolean>>()
   readonly #reached = new Map<string, HostPort & { readonly counts: Counts }>()
-  readonly #refused = new Map<string, HostPort & { readonly because: RefusedBecause; message: string; times: number }>()
+  readonly #refused = new Map<
+    string,
+    HostPort & { readonly because: RefusedBecause; message: string; fix: string; times: number }
+  >()
   readonly #open = new Set<() => void>()
 
   constructor(policy: EgressPolicy, options: DoorOptions) {
@@ -113,11 +117,12 @@ export class Door {
   refuse({ host, port }: HostPort, because: RefusedBecause, detail?: string): RefusedConnection {
     const key = `${because} ${host}:${port}`
     const facts: RefusalFacts = { host, port, shown: shownHost({ host, port }), setting: this.options.setting, detail }
-    const message = toSafeLine(REFUSED[because](facts))
+    const words = REFUSED[because](facts)
+    const [message, fix] = [toSafeLine(words.message), toSafeLine(words.fix)]
     const known = this.#refused.get(key)
     if (known) known.times++
-    else if (this.#refused.size < MAX_HOSTS) this.#refused.set(key, { host, port, because, message, times: 1 })
-    return new RefusedConnection(because, message)
+    else if (this.#refused.size < MAX_HOSTS) this.#refused.set(key, { host, port, because, message, fix, times: 1 })
+    return new RefusedConnection(because, `${message} ${fix}`)
   }
 
   /** Ends every connection. */

@@ -7,6 +7,12 @@ export type { DoorOptions as EgressOptions, EgressReport, ReachedHost, RefusedHo
 export type { Egress } from './egress.ts'
 export { type EgressPolicy, judge, type RefusedBecause } from './policy.ts'
 
+/** Whether anybody can have a name below that one, such as `com`, `co.uk` and `github.io`; also for what is not in the list of public suffixes. */
+export async function isPublicSuffix(name: string): Promise<boolean> {
+  const { getPublicSuffix } = await import('tldts')
+  return getPublicSuffix(name, { allowPrivateDomains: true }) === name
+}
+
 /**
  * Serves one command at `path`, a new unix socket; who speaks through it is who can open it. The policy is fixed from then on, and no secret is in a file.
  * Rejects with the error of the system where the socket cannot be made.

@@ -21,7 +21,7 @@ export type { MirrorLimits } from './mirror/scan.ts'
 
 export { checkRequest } from './request.ts'
 
-export type { CommandRequest, CommandResult, OnBytes, PlacedSkill, Sandbox } from './sandbox.ts'
+export type { CommandNetwork, CommandRequest, CommandResult, OnBytes, PlacedSkill, Sandbox } from './sandbox.ts'
 
 /** Shown and recorded whenever `none` is in use. */
 export const NONE_WARNING =
@@ -94,7 +94,8 @@ export async function checkSandbox(options: SandboxOptions): Promise<readonly Di
     ]
   try {
     await (await import('./local/local.ts')).tryLocal(options)
-    return []
+    const { missingRelay } = await import('./local/unavailable.ts')
+    return missingRelay(withDefaults(options))
   } catch (error) {
     if (!isNexusError(error)) throw error
     const code = error.code === 'SANDBOX_UNAVAILABLE' ? 'sandbox-unavailable' : 'sandbox-invalid'

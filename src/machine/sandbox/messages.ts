@@ -214,6 +214,11 @@ export const UNAVAILABLE = {
   other: ({ why }: Facts<'why'>) => unavailable(why, commandFix('Run:', 'doctor')),
   system: ({ system }: Facts<'system'>) =>
     unavailable(`the local sandbox needs Linux, and this is ${system}`, 'Use Linux.'),
+  socat: ({ command }: Facts<'command'>) =>
+    unavailable(
+      'socat is not installed, which commands need to reach the hosts that settings allow',
+      `Type: ${command}`,
+    ),
   bwrap: ({ command }: Facts<'command'>) => unavailable('bubblewrap (bwrap) is not installed', `Type: ${command}`),
   /** Root may not become another user here, and commands never run as uid 0. */
   uid: ({ step, code }: Facts<'step' | 'code'>) =>

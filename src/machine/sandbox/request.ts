@@ -5,7 +5,7 @@ import { DEFAULTS } from '../../kernel/index.ts'
 import { checkEnvironment } from './environment.ts'
 import { REQUESTS, sandboxError } from './messages.ts'
 import { isSeen, openPaths, type OpenPaths } from './open-paths.ts'
-import type { CommandRequest, CommandResult } from './sandbox.ts'
+import type { CommandNetwork, CommandRequest, CommandResult } from './sandbox.ts'
 
 const MAX_STDIN_BYTES = 16 * 1024 * 1024
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
@@ -31,6 +31,8 @@ export interface CheckedRequest {
   /** At least `maxOutputBytes`. */
   readonly maxLiveBytes: number
   readonly stdin: string | undefined
+  readonly network: CommandNetwork | undefined
+  readonly networkDomains: CommandRequest['networkDomains']
   readonly onOutput: CommandRequest['onOutput']
   readonly onBytes: CommandRequest['onBytes']
 }
@@ -61,10 +63,18 @@ export function checkRequest(request: CommandRequest): CheckedRequest {
     timeoutMs,
     maxOutputBytes,
     stdin,
+    network: opened(request),
+    networkDomains: request.networkDomains,
     onOutput,
     onBytes,
     maxLiveBytes: Math.max(maxLiveBytes, maxOutputBytes),
   }
+}
+
+/** Undefined where no host can be reached: then the command needs no way out. */
+function opened({ network, networkDomains }: CommandRequest): CommandNetwork | undefined {
+  if (!network || networkDomains?.length === 0) return undefined
+  return network.allowed.length > 0 || network.ask ? network : undefined
 }
 
 function makerOf({ maker = { tool: 'command' }, env = {} }: CommandRequest): CheckedRequest['maker'] {

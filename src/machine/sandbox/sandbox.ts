@@ -1,5 +1,6 @@
 import type { Diagnostic, OnOutput, Skill, TargetFacts } from '../../kernel/index.ts'
 import type { SetsAt } from '../changes/index.ts'
+import type { EgressOptions, EgressPolicy, EgressReport } from '../egress/index.ts'
 import type { PathLimits } from './open-paths.ts'
 
 /** The input of a command. Nothing of the host's environment is added to `env`. */
@@ -12,8 +13,10 @@ export interface CommandRequest {
   readonly cwd?: string
   /** Declared variables only; names that steer loaders and interpreters are refused with INVALID_ARGUMENT. */
   readonly env?: Readonly<Record<string, string>> | undefined
-  /** Host names that the command may reach, as `CallLimits` has them; absent = all that this sandbox opens. `local` opens none. */
-  readonly networkDomains?: readonly string[]
+  /** The hosts that the command may reach; absent: none. */
+  readonly network?: CommandNetwork | undefined
+  /** Host names that contain all that it may reach, as `CallLimits` has them; absent = any. */
+  readonly networkDomains?: readonly string[] | undefined
   /** The tool that runs it and its call, for its change set. Default: `command`, of no call. */
   readonly maker?: { readonly tool: string; readonly call?: string }
   /** The parts of `workspace` that the command may read and write, in the form of `CallLimits`; absent = all. A sandbox that cannot narrow it runs nothing. */
@@ -31,6 +34,10 @@ export interface CommandRequest {
   /** All bytes of the output as they come, for the caller that keeps them; must not throw. While it blocks, the command's writing waits. */
   readonly onBytes?: OnBytes | undefined
 }
+
+/** The hosts of one command. With `ask` a person may add one while it runs. */
+export interface CommandNetwork
+  extends Pick<EgressPolicy, 'allowed' | 'denied'>, Pick<EgressOptions, 'ask' | 'setting' | 'net'> {}
 
 /** The bytes belong to the receiver until it returns. */
 export type OnBytes = (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void
@@ -54,6 +61,10 @@ export interface CommandResult {
   readonly notes: readonly string[]
   /** Its changes of the workspace; absent when nothing, and where no change set is made. */
   readonly changes?: CommandChanges
+  /** The hosts that it reached and those that were refused; absent where it had no way to any. */
+  readonly network?: EgressReport
+  /** Processes that still ran when it ended, by their words; they were ended with it. At most 5. */
+  readonly stillRunning?: readonly string[]
   /** Files that the command left in its own home, which is gone by now; relative to it, without hidden ones. */
   readonly leftInHome?: readonly string[]
 }

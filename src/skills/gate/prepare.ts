@@ -1,6 +1,7 @@
 import {
   configKey,
   nameKey,
+  type HostRule,
   type InvalidSkill,
   type Skill,
   skillAddress,
@@ -113,6 +114,7 @@ export interface EntryRules {
   /** `false` holds the skill, whatever its source; absent and `true` change nothing. */
   readonly enabled?: boolean
   /** True when an `apiKey` is configured; it gives the skill's `primaryEnv` a value, and no other variable. */
+  readonly hosts?: readonly HostRule[]
   readonly hasApiKey: boolean
   /** Names of the variables that `env:` would give to the skill's commands. */
   readonly env: ReadonlySet<string>

@@ -27,7 +27,10 @@ export function commandOutcome({ result, timeoutMs, limits, owned, findings, sav
   }
   const cut = isCut.stdout || isCut.stderr ? cutData(result, limits, saved) : undefined
   const notes = notesOf(result, findings)
-  const data: JsonObject = { exit_code: result.exitCode, ...output, ...dataOf(owned, notes, findings), ...cut }
+  const data: JsonObject = {
+    ...{ exit_code: result.exitCode, ...output },
+    ...{ ...dataOf(owned, notes, findings), ...hostsOf(result), ...cut },
+  }
   const stats = {
     duration_ms: Math.round(result.durationMs),
     stdout_bytes: result.stdoutBytes,
@@ -68,6 +71,18 @@ function dataOf(
     ...(notes.length > 0 && { notes }),
     ...(rows.length > 0 && { findings: rows }),
   }
+}
+
+/** For the ledger: every host that the command reached, with bytes, and those that were refused. */
+function hostsOf({ network }: CommandResult): JsonObject {
+  const { reached = [], refused = [] } = network ?? {}
+  if (reached.length === 0 && refused.length === 0) return {}
+  const rows = reached.map(({ host, port, connections, sentBytes, receivedBytes }) => ({
+    ...{ host, port, connections },
+    ...{ sent_bytes: sentBytes, received_bytes: receivedBytes },
+  }))
+  const no = refused.map(({ host, port, because, times }) => ({ host, port, because, times }))
+  return { hosts: { reached: rows, refused: no } }
 }
 
 /** Source: contracts §3.2. */

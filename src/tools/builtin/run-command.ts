@@ -24,6 +24,7 @@ import {
 } from '../services.ts'
 import { OUTPUT_KEEPER, openStreams, type SavedOutput } from '../saved-output.ts'
 import { commandOutcome, cutStreams } from './command-outcome.ts'
+import { commandNetwork } from './command-network.ts'
 import { commandPlace } from './command-paths.ts'
 import { commandProblem } from '../command-words.ts'
 import { NO_SKILLS, type OwnedCommand, SKILL_COMMANDS } from './skill-commands.ts'
@@ -60,6 +61,7 @@ export function createRunCommandTool(services: Services): Tool {
       const timeoutMs = timeoutIn(args) ?? defaultMs
       const { env } = owned
       const { maxOutputBytes } = settings
+      const network = isConfined ? await commandNetwork(settings, owned, context) : undefined
       const { signal, onOutput, maxLiveBytes } = context
       const maker = { tool: 'run_command', call: context.callId }
       const asked = {
@@ -72,6 +74,7 @@ export function createRunCommandTool(services: Services): Tool {
         maxOutputBytes,
         onOutput,
         maxLiveBytes,
+        network,
         ...limited,
       }
       const run = (onBytes?: OnBytes): Promise<CommandResult> =>
@@ -80,7 +83,7 @@ export function createRunCommandTool(services: Services): Tool {
       const { shown: result, saved } = await runKept(services, context, limits, run)
       const isTyped = context.origin === 'cli'
       const startedIn = join(workspace, cwd)
-      const ended = { command, workspace, startedIn, result, isConfined, isTyped }
+      const ended = { command, workspace, startedIn, result, isConfined, isTyped, isInputEmpty: true }
       const slow = result.end === 'timeout' ? [timeLimit(services, timeoutMs, maxMs, isTyped)] : []
       const findings = [...owned.findings, ...slow, ...findingsIn(services, owned, ended)]
       return commandOutcome({ result, timeoutMs, limits, owned, findings, saved })
@@ -115,13 +118,24 @@ function describe(services: Services, defaultSeconds: number): string {
   return [
     `Run a bash command line${system === undefined ? '' : ` on ${system}`}${isConfined ? ' in a sandbox' : ', without a sandbox'}.`,
     `It starts in the workspace${workspace === undefined ? '' : ` ${toSafeLine(workspace)}`}.`,
-    ...(target?.network === false ? ['There is no network: commands cannot download or install anything.'] : []),
+    ...(target?.network === false ? [networkWords(services)] : []),
     ...(isConfined
       ? ['Only files in the workspace are kept. The home directory and /tmp are empty for each command.']
       : []),
     `Returns exit code, stdout and stderr. The default time limit is ${defaultSeconds} s.`,
   ].join(' ')
 }
+
+/** Hosts of a skill are known when its commands run, so they are named by the results only. */
+function networkWords(services: Services): string {
+  const { allowed = [] } = services.get(EXECUTION)?.network ?? {}
+  if (allowed.length === 0) return 'There is no network: commands cannot download or install anything.'
+  const shown = allowed.slice(0, MAX_HOSTS).map(({ host, port }) => (port === undefined ? host : `${host}:${port}`))
+  const more = allowed.length > MAX_HOSTS ? `, and ${allowed.length - MAX_HOSTS} more` : ''
+  return `Commands reach only these hosts, through the proxy that their variables name: ${shown.join(', ')}${more}.`
+}
+
+const MAX_HOSTS = 20
 
 const SYSTEMS: ReadonlyMap<string, string> = new Map([
   ['linux', 'Linux'],
@@ -189,13 +203,14 @@ function blank(text: string, isCut: boolean, redactText: RedactText): string {
 function findingsIn(
   services: Services,
   owned: OwnedCommand,
-  run: Omit<CommandRun, 'network' | 'skillDirectories' | 'findOnHost'>,
+  run: Omit<CommandRun, 'network' | 'hostSetting' | 'skillDirectories' | 'findOnHost'>,
 ): readonly CommandFinding[] {
   const { network, skillsDirectory } = services.get(TARGET) ?? {}
   const placed = skillsDirectory === undefined ? [] : [{ path: skillsDirectory }]
   const skillDirectories = [...owned.skillDirectories, ...placed]
-  const { findOnHost } = services.get(EXECUTION) ?? {}
-  const found = findingsOf({ ...run, network, skillDirectories, findOnHost })
+  const { findOnHost, settingsFile } = services.get(EXECUTION) ?? {}
+  const hostSetting = { name: owned.network.setting ?? 'execution.network.allowedDomains', file: settingsFile }
+  const found = findingsOf({ ...run, network, hostSetting, skillDirectories, findOnHost })
   return [...found, ...owned.notGiven({ ...run, isExplained: found.length > 0 })]
 }
 

@@ -3,14 +3,17 @@ import type { Catalog } from '../../skills/catalog/index.ts'
 import {
   type CallLimits,
   type Failed,
+  type HostRule,
   serviceKey,
   type Services,
   type Skill,
+  type SkillRevision,
   type TargetFacts,
   type ToolContext,
   toSafeLine,
 } from '../../kernel/index.ts'
 import {
+  currentRevision,
   findSkill,
   isOutdated,
   type LoadedInSession,
@@ -33,6 +36,12 @@ export interface OwnedCommand {
   /** The address of the skill; absent: the command belongs to none, and gets nothing. */
   readonly address?: string
   readonly env: Readonly<Record<string, string>>
+  /** The hosts of the skills that are loaded, the one it runs for, and where a host for it would be written. */
+  readonly network: {
+    readonly hosts: readonly HostRule[]
+    readonly skill?: SkillRevision
+    readonly setting?: string
+  }
   readonly findings: readonly CommandFinding[]
   /** Variables that it did not get, once it ended. */
   readonly notGiven: (ended: EndedCommand) => readonly CommandFinding[]
@@ -42,6 +51,7 @@ export interface OwnedCommand {
 
 export interface SkillCommands {
   readonly verdictsOf: SkillVariables['verdictsOf']
+  readonly hostsOf: SkillVariables['hostsFor']
   /**
    * Decides for which skill the command runs: the one it names, else the one whose directory its text names, else none.
    * Throws SKILL_NOT_FOUND and SKILL_INVALID for a name that means no skill, CONFIG_INVALID when a secret cannot be had.
@@ -54,6 +64,7 @@ export const SKILL_COMMANDS = serviceKey<SkillCommands>('skillCommands')
 export const NO_SKILLS: OwnedCommand = {
   type: 'owned',
   env: {},
+  network: { hosts: [] },
   findings: [],
   notGiven: () => [],
   skillDirectories: [],
@@ -91,6 +102,7 @@ export function provideCommands(services: Services, parts: CommandServices): voi
   services.register(TARGET, facts)
   services.register(SKILL_COMMANDS, {
     verdictsOf: (skill) => variablesFor(limits(), parts.catalog()).verdictsOf(skill),
+    hostsOf: (skill) => variablesFor(limits(), parts.catalog()).hostsFor(skill),
     async own(text, skillName, context) {
       const catalog = parts.catalog()
       const variables = variablesFor(context.limits ?? {}, catalog)
@@ -106,6 +118,10 @@ export function provideCommands(services: Services, parts: CommandServices): voi
       return {
         type: 'owned',
         address: skill && catalog.addressOf(skill),
+        network: {
+          ...hostsOf(variables, skill ? [skill, ...skills] : skills),
+          skill: await revisionOf(skill ?? onlyOne(skills), catalog, { loaded, signal: context.signal }),
+        },
         env: skill ? await variables.valuesFor(skill, context.signal) : {},
         findings: await oldRevisions(named, catalog),
         notGiven: (ended) => variables.notGiven(ended, skill, skills),
@@ -116,6 +132,33 @@ export function provideCommands(services: Services, parts: CommandServices): voi
       }
     },
   })
+}
+
+/** One with others loaded: their union. Of several without a named one nobody can say whose host is missing. */
+function hostsOf(
+  variables: SkillVariables,
+  skills: readonly Skill[],
+): Pick<OwnedCommand['network'], 'hosts' | 'setting'> {
+  const each = [...new Set(skills)].map((skill) => variables.hostsFor(skill))
+  return { hosts: each.flatMap(({ hosts }) => hosts), ...(each[0] && { setting: each[0].setting }) }
+}
+
+function onlyOne(skills: readonly Skill[]): Skill | undefined {
+  const [skill, ...others] = new Set(skills)
+  return others.length === 0 ? skill : undefined
+}
+
+/** The revision that was loaded last, else the present one. */
+async function revisionOf(
+  skill: Skill | undefined,
+  catalog: Catalog,
+  { loaded, signal }: { readonly loaded: readonly LoadedInSession[]; readonly signal: AbortSignal },
+): Promise<SkillRevision | undefined> {
+  if (!skill) return undefined
+  const name = catalog.addressOf(skill)
+  const known = loaded.findLast(({ address }) => address === name)?.treeDigest
+  const treeDigest = known ?? (await currentRevision(skill, signal))
+  return treeDigest === undefined ? undefined : { name, treeDigest }
 }
 
 /** The skill that all the named directories belong to. */
@@ -172,6 +215,12 @@ async function oldRevisions(named: readonly LoadedInSession[], catalog: Catalog)
 export function commandsHint(services: Services, { skill, callName }: Pick<LoadedSkill, 'skill' | 'callName'>): string {
   const verdicts = services.get(SKILL_COMMANDS)?.verdictsOf(skill) ?? []
   const names = verdicts.filter(({ verdict }) => verdict === 'given').map(({ name }) => toSafeLine(name))
-  if (names.length === 0) return ''
-  return `\nCommands for this skill: give run_command skill_name "${callName}"; then ${names.join(', ')} is set for them.`
+  const { hosts = [] } = services.get(SKILL_COMMANDS)?.hostsOf(skill) ?? {}
+  const reached = hosts.map(({ host, port }) => (port === undefined ? host : `${host}:${port}`))
+  const network =
+    reached.length === 0
+      ? ''
+      : `\nCommands reach ${reached.join(', ')} while this skill is loaded, through HTTPS_PROXY.`
+  if (names.length === 0) return network
+  return `\nCommands for this skill: give run_command skill_name "${callName}"; then ${names.join(', ')} is set for them.${network}`
 }

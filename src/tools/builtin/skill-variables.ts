@@ -3,6 +3,7 @@ import { type Catalog, everyCopy } from '../../skills/catalog/index.ts'
 import {
   CLIENT_BLOCKS,
   configKey,
+  type HostRule,
   isJsonObject,
   type JsonValue,
   nameKey,
@@ -19,6 +20,8 @@ export interface SkillEntryValues {
   readonly env: Readonly<Record<string, string>>
   /** Reads the value of `apiKey`; absent when there is none. A program may be run for it. Throws CONFIG_INVALID when it cannot be had. */
   readonly apiKey?: (signal?: AbortSignal) => Promise<string | undefined>
+  /** Hosts that commands of the skill may reach. */
+  readonly hosts?: readonly HostRule[]
 }
 
 export interface VariableParts {
@@ -51,6 +54,8 @@ export interface EndedCommand extends Pick<CommandRun, 'command' | 'result'> {
 export interface SkillVariables {
   /** The variables that are configured for this skill. No value is read. */
   verdictsOf(skill: Skill): readonly VariableVerdict[]
+  /** The hosts of its entry, and the setting that they are in. */
+  hostsFor(skill: Skill): { readonly hosts: readonly HostRule[]; readonly setting: string }
   valuesFor(skill: Skill, signal: AbortSignal): Promise<Readonly<Record<string, string>>>
   /** Variables that a command of the skill, or of none, did not get: those refused, and those that may be why it failed. */
   notGiven(ended: EndedCommand, skill: Skill | undefined, loaded: readonly Skill[]): readonly CommandFinding[]
@@ -67,8 +72,12 @@ export function createSkillVariables(parts: VariableParts): SkillVariables {
 
   /** Undefined for a copy that is not the one its name means: secrets go to the copy. */
   function entryOf(skill: Skill): SkillEntryValues | undefined {
-    if (allowedSecrets?.length === 0 || !skill.origin.trusted || !catalog.skills.includes(skill)) return undefined
-    return entries?.(keyOf(skill))
+    return allowedSecrets?.length === 0 ? undefined : ownEntry(skill)
+  }
+
+  /** Hosts go with the copy too, whether or not it gets secrets. */
+  function ownEntry(skill: Skill): SkillEntryValues | undefined {
+    return skill.origin.trusted && catalog.skills.includes(skill) ? entries?.(keyOf(skill)) : undefined
   }
 
   /** `apiKey` gives the `primaryEnv` and nothing else; `env` goes before it. Source: decisions, "env injection". */
@@ -160,6 +169,10 @@ export function createSkillVariables(parts: VariableParts): SkillVariables {
 
   return {
     verdictsOf,
+    hostsFor: (skill) => ({
+      hosts: ownEntry(skill)?.hosts ?? [],
+      setting: `skills.entries.${keyOf(skill)}.network`,
+    }),
     valuesFor,
     notGiven({ isExplained, ...ended }, skill, loaded) {
       const known = skill ? declaredVariables(skill) : loaded.flatMap(givenTo)

@@ -12,6 +12,10 @@ export interface CommandFinding {
 /** Each has a section in docs/errors.md. */
 export type FindingCode =
   | 'no-network'
+  | 'host-refused'
+  | 'no-input'
+  | 'ended-by-signal'
+  | 'still-running'
   | 'outside-workspace'
   | 'home-discarded'
   | 'install-refused'
@@ -33,10 +37,14 @@ export interface CommandRun {
   /** Absolute directory in which it started. */
   readonly startedIn: string
   readonly result: CommandResult
+  /** Whether it was given no input. */
+  readonly isInputEmpty?: boolean
   /** False where commands run with the user's own rights. */
   readonly isConfined: boolean
   /** Whether commands reach other machines; undefined when that is not known. */
   readonly network?: boolean | undefined
+  /** Where a person allows a host for it: the setting and its file. */
+  readonly hostSetting?: { readonly name: string; readonly file: string | undefined } | undefined
   /** Directories of skills, which commands read and cannot change. */
   readonly skillDirectories: readonly SkillDirectory[]
   /** Whether a person typed the command. */

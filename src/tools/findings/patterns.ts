@@ -1,18 +1,27 @@
 /** patterns: why a command ended as it did: messages of common programs, each with its sentence and its fix. Add a finding here. */
 import { type CommandFinding, type CommandRun, type FindingCode, hasFailed, linesOf } from './command-run.ts'
+import { inputFinding, signalFinding, survivorsFinding } from './ends.ts'
+import { openingOf, refusedFindings } from './hosts.ts'
 import { changeable, homeFinding, missingFileFinding, outsideFindings } from './paths.ts'
 
 /** All that can be read from the result of a command, in order of weight. */
 export function findingsOf(run: CommandRun): readonly CommandFinding[] {
-  const isOffline = run.network === false
+  const isOffline = run.network === false && !run.result.network
   const isStopped = run.isConfined && hasFailed(run.result)
   const notInstalled = findingFor(isOffline && isStopped ? NOT_INSTALLED : [], run)
   const first = findingFor(NOT_STARTED, run) ?? (notInstalled ? undefined : missingFileFinding(run))
-  const unreached = notInstalled ?? findingFor(isOffline ? NO_NETWORK : [], run)
+  const unreached = notInstalled ?? unreachedFinding(run)
   const limit = findingFor(isStopped ? LIMITS : [], run)
   // The refused path belongs to that fault: a second note would give a wrong fix.
   const outside = notInstalled || first?.code === 'not-executable' ? [] : outsideFindings(run)
-  return [first, unreached, limit, ...outside, homeFinding(run)].filter((finding) => finding !== undefined)
+  const ends = [limit, inputFinding(run), signalFinding(run), survivorsFinding(run)]
+  const all = [first, unreached, ...refusedFindings(run), ...ends, ...outside, homeFinding(run)]
+  return all.filter((finding) => finding !== undefined)
+}
+
+function unreachedFinding(run: CommandRun): CommandFinding | undefined {
+  if (run.result.network) return directFinding(run)
+  return findingFor(run.network === false ? NO_NETWORK : [], run)
 }
 
 type Row = readonly [
@@ -157,12 +166,25 @@ const NO_NETWORK: readonly Row[] = [
   /(?:network is unreachable|no route to host)|\b(?:EAI_AGAIN|ENETUNREACH)\b/i,
   /^no user exists for uid \d+|could not read from remote repository/i,
   /connection refused|ConnectionRefusedError/i,
-].map((pattern) => [pattern, (match) => unreachable(match)])
+].map((pattern) => [pattern, unreachable])
 
 const LOCAL = /^\[?(?:localhost|127\.|0\.0\.0\.0|::1)/
 const MAX_QUOTED_CHARS = 160
 
-function unreachable({ 0: found, 1: subject, input, index }: RegExpExecArray): CommandFinding {
+/** A host that a program tried to reach without its proxy, while there is one. */
+function directFinding(run: CommandRun): CommandFinding | undefined {
+  const found = hasFailed(run.result) ? findingFor(NO_NETWORK, run) : undefined
+  const { refused = [] } = run.result.network ?? {}
+  if (!found || openingOf(found.subject, run) === undefined || refused.length > 0) return undefined
+  return finding(
+    'no-network',
+    found.subject,
+    `The command could not reach ${found.subject}: it did not use the proxy, which is its only way to other machines.`,
+    'Use a program that reads HTTPS_PROXY, such as curl, git, pip, npm, or the fetch of Node.',
+  )
+}
+
+function unreachable({ 0: found, 1: subject, input, index }: RegExpExecArray, run: CommandRun): CommandFinding {
   const start = index > MAX_QUOTED_CHARS / 2 ? index - MAX_QUOTED_CHARS / 4 : 0
   const end = start + MAX_QUOTED_CHARS
   const part = input.slice(start, end).replace(/"/g, "'").trim().toWellFormed()
@@ -178,7 +200,7 @@ function unreachable({ 0: found, 1: subject, input, index }: RegExpExecArray): C
     'no-network',
     subject ?? 'another machine',
     `The command could not reach ${subject ?? 'another machine'}: the sandbox has no network. ${wrote} Commands can use files in the workspace, and servers that they start themselves.`,
-    'Put what the command needs into the workspace, then run it again.',
+    openingOf(subject, run) ?? 'Put what the command needs into the workspace, then run it again.',
   )
 }
 

@@ -68,10 +68,11 @@ test("what the library's own profile forbids, ours forbids too", { skip }, async
   const workspace = join(root, 'work')
   mkdirSync(workspace)
   const library = await libraryOptions(root, workspace)
-  const run = { workspace: { source: workspace, path: workspace }, view: undefined, programs: [] }
+  const run = { workspace: { source: workspace, path: workspace }, view: undefined, programs: [], way: undefined }
   const policy = {
     bwrap: 'bwrap',
     unshare: undefined,
+    relay: undefined,
     helper: '/stage/apply-seccomp',
     readable: READABLE,
     liveDirectory: root,

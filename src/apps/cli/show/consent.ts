@@ -11,6 +11,7 @@ const KINDS: Readonly<Record<ConsentKind, string>> = {
   address: 'base URL',
   source: 'source',
   'secret-file': 'secret file',
+  hosts: 'hosts',
 }
 
 export const TRUST_QUESTION = 'Trust this workspace from now on?'
@@ -19,13 +20,20 @@ export const TRUST_QUESTION = 'Trust this workspace from now on?'
 export function itemsText({ items }: Pick<Consent, 'items'>, directory: string): string {
   const line = ({ kind, subject, path, line: number, text }: ConsentItem): string =>
     `  ${KINDS[kind].padEnd(11)} ${subject} (${toSafeLine(relative(directory, path))}:${number}): ${text}`
-  const group = (heading: string, runs: boolean): string[] => {
-    const lines = items.filter(({ runsAsUser }) => runsAsUser === runs).map(line)
+  const group = (heading: string, belongs: (item: ConsentItem) => boolean): string[] => {
+    const lines = items.filter(belongs).map(line)
     return lines.length === 0 ? [] : [heading, ...lines]
   }
   return [
-    ...group('These run as you, outside the sandbox, with your files and your network:', true),
-    ...group('Nexus contacts or reads these with your rights:', false),
+    ...group(
+      'These run as you, outside the sandbox, with your files and your network:',
+      ({ runsAsUser }) => runsAsUser,
+    ),
+    ...group(
+      'Nexus contacts or reads these with your rights:',
+      ({ runsAsUser, kind }) => !runsAsUser && kind !== 'hosts',
+    ),
+    ...group('Commands may reach these hosts:', ({ kind }) => kind === 'hosts'),
   ].join('\n')
 }
 

@@ -16,6 +16,7 @@ import { insideEnvironment, localFacts } from './facts.ts'
 import { type LocalOptions, type LocalSettings, READABLE, withDefaults } from './options.ts'
 import { MountedPrograms } from './mounted.ts'
 import { NamedPrograms } from './programs.ts'
+import { openWay, type OpenWay } from './way.ts'
 import { recoverDead } from './recover.ts'
 import { ensureStage, type Stage } from './stage.ts'
 import { createLive, openState, type ProjectState, revisionsOf } from './state.ts'
@@ -34,6 +35,9 @@ interface Running {
   readonly connection: Connection
   readonly workspaces: Workspaces
   readonly programs: MountedPrograms
+  readonly liveDirectory: string
+  /** Absolute path of socat, where it is installed. */
+  readonly relay: string | undefined
 }
 
 /** Makes a local sandbox. Nothing is started, copied or made before the first command or skill; what dead ones left is put right. */
@@ -158,7 +162,9 @@ class LocalSandbox implements Sandbox {
     const programs = await running.programs.now()
     let end: EndMessage
     let left: Left = { notes: [] }
+    let way: OpenWay | undefined
     try {
+      way = await openWay(checked, { ...running, identity: this.#openState().identity })
       end = await running.connection.run(
         {
           workspace: entered.mount,
@@ -171,9 +177,11 @@ class LocalSandbox implements Sandbox {
               path: [...programs.first, running.stage.bin, ...SYSTEM_PATH, ...programs.last],
               workspace: checked.workspace,
             }),
+            ...way?.env,
             ...checked.env,
           },
           command: checked.command,
+          way: way?.mounted,
           stdin: checked.stdin,
           timeoutMs: checked.timeoutMs,
           graceMs: GRACE_MS,
@@ -182,6 +190,7 @@ class LocalSandbox implements Sandbox {
         { signal, onBytes: (stream, bytes) => output.add(stream, bytes) },
       )
     } finally {
+      await way?.close()
       left = await entered.leave(Math.max(LEAST_BACK_MS, checked.timeoutMs - (performance.now() - begun)))
     }
     const finished = output.finish(end)
@@ -193,7 +202,9 @@ class LocalSandbox implements Sandbox {
       ...finished,
       durationMs: end.durationMs,
       notes: [...this.#notes.splice(0), ...shorten([...programs.notes, ...end.notes, ...left.notes, ...refused])],
+      ...(way && { network: await way.close() }),
       ...(left.changes && { changes: left.changes }),
+      ...(end.survivors && { stillRunning: end.survivors }),
       ...(end.leftInHome && { leftInHome: end.leftInHome }),
     }
   }
@@ -228,16 +239,19 @@ class LocalSandbox implements Sandbox {
     this.#note(await recoverDead(settings))
     const programs = await MountedPrograms.open(settings, this.#programs, state)
     const liveDirectory = createLive(state)
+    const relay = findProgram('socat', settings.programDirectories)
     const policy = {
       bwrap,
       unshare: findProgram('unshare', settings.programDirectories),
       helper: stage.helper,
+      relay,
       readable: [...READABLE.filter((path) => existsSync(path)), stage.directory, state.revisions],
       liveDirectory,
       limits: settings.limits,
     }
     const connection = await Connection.open(stage, state, policy, programs.bound)
-    return { stage, connection, workspaces: new Workspaces({ settings, state, liveDirectory }), programs }
+    const workspaces = new Workspaces({ settings, state, liveDirectory })
+    return { stage, connection, liveDirectory, relay, workspaces, programs }
   }
 
   #note(diagnostics: readonly Diagnostic[]): void {

@@ -113,7 +113,8 @@ export function identityDirectory(path: string, identity: Identity): string {
   return path
 }
 
-function give(path: string, { uid, gid }: Identity): void {
+/** Makes the dropped uid the owner; for root only. Throws SANDBOX_UNAVAILABLE. */
+export function give(path: string, { uid, gid }: Identity): void {
   try {
     chownSync(path, uid, gid)
   } catch (cause) {

@@ -1,7 +1,7 @@
 /** unavailable: says why commands cannot be confined here and what to type, and finds the programs that confine. */
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { errorCode, type NexusError } from '../../../kernel/index.ts'
+import { type Diagnostic, errorCode, type NexusError } from '../../../kernel/index.ts'
 import { sandboxError, UNAVAILABLE } from '../messages.ts'
 import type { LocalSettings } from './options.ts'
 
@@ -48,7 +48,18 @@ export function isExecutable(path: string): boolean {
   }
 }
 
-function installCommand(name: string, isRoot: boolean): string {
+/** Without socat commands run, and reach no host. */
+export function missingRelay({
+  programDirectories,
+  isRoot,
+}: Pick<LocalSettings, 'programDirectories' | 'isRoot'>): readonly Diagnostic[] {
+  if (process.platform !== 'linux' || findProgram('socat', programDirectories) !== undefined) return []
+  const { message, fix } = UNAVAILABLE.socat({ command: installCommand('socat', isRoot) })
+  return [{ code: 'sandbox-no-relay', severity: 'warning', message, fix, path: 'sandbox' }]
+}
+
+/** The command that adds a package to this system. */
+export function installCommand(name: string, isRoot: boolean): string {
   const installer = INSTALLERS.find(([path]) => existsSync(path))?.[1] ?? 'apt-get install -y'
   return `${isRoot ? '' : 'sudo '}${installer} ${name}`
 }

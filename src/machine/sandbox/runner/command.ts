@@ -47,7 +47,11 @@ export function startCommand(program: readonly string[], { run, send, pipes }: S
   const stdout = countOutput(pipes.stdout, { stream: 'stdout', run, send })
   const stderr = countOutput(pipes.stderr, { stream: 'stderr', run, send })
   const order = child.stdio[3] as Duplex
-  order.on('data', () => (began = true))
+  let said = ''
+  order.on('data', (data: Buffer) => {
+    began = true
+    if (said.length < MAX_SAID_CHARS) said += data.toString('utf8')
+  })
   ignoreBrokenPipe(order)
   order.end(
     [run.startIn, run.command, ...Object.entries(run.env).map(([name, value]) => `${name}=${value}`), ''].join('\0'),
@@ -69,22 +73,27 @@ export function startCommand(program: readonly string[], { run, send, pipes }: S
   }
   const timer = setTimeout(() => stop('timeout'), run.timeoutMs)
 
+  const counts = () => ({
+    type: 'end' as const,
+    id: run.id,
+    stdoutBytes: stdout.bytes(),
+    stderrBytes: stderr.bytes(),
+    durationMs: performance.now() - startedAt,
+  })
   const isHeld = (): boolean => stdout.isHeld() || stderr.isHeld()
   const done = ended(child, pipes, isHeld).then(({ code, signal }): EndMessage => {
     clearTimeout(timer)
     clearTimeout(graceTimer)
     if (!began && !end) throw new Error(stderr.text().trim() || `bwrap ended with ${signal ?? code}`)
-    const killed = signal !== null && !end
+    if (end) return { ...counts(), end, exitCode: -1, notes: [] }
+    const killed = signal !== null
     const exitCode = killed ? 137 : (code ?? -1)
     return {
-      type: 'end',
-      id: run.id,
-      end: end ?? (killed ? 'killed' : 'exit'),
-      exitCode: end ? -1 : exitCode,
-      stdoutBytes: stdout.bytes(),
-      stderrBytes: stderr.bytes(),
-      durationMs: performance.now() - startedAt,
-      notes: end ? [] : limitNotes(code),
+      ...counts(),
+      end: killed ? 'killed' : 'exit',
+      exitCode,
+      notes: limitNotes(code),
+      ...survivorsIn(said),
     }
   })
   return {
@@ -201,6 +210,21 @@ function countOutput(from: Readable, { stream, run, send }: OutputOptions): Coun
 /** The command may end or close its input before it has read it all; that is its right and not a fault. */
 function ignoreBrokenPipe(stream: NodeJS.WritableStream): void {
   stream.on('error', () => undefined)
+}
+
+const MAX_SAID_CHARS = 4_000
+const MAX_SURVIVORS = 5
+const MAX_WORDS_CHARS = 120
+
+/** The first character only says that it has begun. */
+function survivorsIn(said: string): Pick<EndMessage, 'survivors'> {
+  const survivors = said
+    .slice(1)
+    .split('\0')
+    .filter((words) => words.trim() !== '')
+    .slice(0, MAX_SURVIVORS)
+    .map((words) => words.slice(0, MAX_WORDS_CHARS))
+  return survivors.length === 0 ? {} : { survivors }
 }
 
 function limitNotes(code: number | null): string[] {

@@ -11,10 +11,11 @@ export function descendantsOf(pid: number): number[] {
   return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)])
 }
 
-/** The process that the helper started: the command's own bash. Undefined before it runs and after it is gone. */
+/** The command's own bash, below the shell that the helper started. Undefined before it runs and after it is gone. */
 export function findCommand(bwrapPid: number): number | undefined {
   const helper = descendantsOf(bwrapPid).findLast((pid) => read(`/proc/${pid}/comm`).trim() === 'apply-seccomp')
-  return helper === undefined ? undefined : childrenOf(helper)[0]
+  const shell = helper === undefined ? undefined : childrenOf(helper)[0]
+  return shell === undefined ? undefined : childrenOf(shell)[0]
 }
 
 /** Ids of the processes besides this one whose file of that name in /proc holds `text`; those of other users only where /proc shows them. */

@@ -2,6 +2,7 @@
 import { lstatSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandLimits, Policy, RunMessage, SeenProgram } from './protocol.ts'
+import { throughRelay, wayOptions } from './relay.ts'
 
 /** Where every command finds its private temp. It lies on the disk, not in memory, and is removed after the command. */
 const TEMP_PATH = '/tmp'
@@ -16,9 +17,11 @@ const HIDDEN = ['/etc/ssh/ssh_config.d']
 type Option = readonly [name: string, ...args: string[]]
 
 type Mounted = Pick<RunMessage, 'workspace' | 'view' | 'programs'>
+type Confined = Mounted & Pick<RunMessage, 'way'>
 
 /** The arguments of one command, whose private temp is `temp`. */
-export function bwrapArguments({ helper, readable, limits }: Policy, run: Mounted, temp: string): string[] {
+export function bwrapArguments(policy: Policy, run: Confined, temp: string): string[] {
+  const { helper, readable, limits } = policy
   const options: readonly Option[] = [
     ['--new-session'],
     ['--die-with-parent'],
@@ -48,10 +51,12 @@ export function bwrapArguments({ helper, readable, limits }: Policy, run: Mounte
     ['--ro-bind', '/proc/sys', '/proc/sys'],
     ...run.programs.map(programOption),
     ...mountsOf(run),
+    ...wayOptions(run.way),
     // An empty directory lies in memory; read-only, it cannot be filled.
     ...['/', '/dev', ...HIDDEN.filter(isThere)].map((path): Option => ['--remount-ro', path]),
   ]
-  return [...options.flat(), '--', helper, '/bin/bash', '-c', entryScript(limits)]
+  const inside = [helper, '/bin/bash', '-c', entryScript(limits)]
+  return [...options.flat(), '--', ...throughRelay(inside, run.way, policy.relay)]
 }
 
 /** `/bin` is often a link. */
@@ -85,16 +90,29 @@ function mountsOf({ workspace, view }: Mounted): Option[] {
   return [...mounts, ...empty.map(({ path }): Option => ['--remount-ro', join(workspace.path, path)])]
 }
 
+/** Processes of the inner namespace besides its first one and this shell, with their words, NUL-separated. Programs inside can forge it: it is for notes only. */
+const NAME_SURVIVORS = [
+  'for NEXUS_ITEM in /proc/[0-9]*/status; do',
+  '  NEXUS_STATE= NEXUS_INNER=',
+  '  while read -r NEXUS_KEY NEXUS_ONE NEXUS_TWO NEXUS_MORE; do',
+  '    case $NEXUS_KEY in State:) NEXUS_STATE=$NEXUS_ONE;; NSpid:) NEXUS_INNER=$NEXUS_TWO; break;; esac',
+  '  done <"$NEXUS_ITEM"',
+  '  case $NEXUS_STATE/$NEXUS_INNER in */|*/1|*/$$|Z/*|X/*) continue;; esac',
+  `  mapfile -d '' -t NEXUS_WORDS <"\${NEXUS_ITEM%status}cmdline"`,
+  `  printf '%s\\0' "\${NEXUS_WORDS[*]:0:8}" >&3`,
+  'done',
+].join('\n')
+
 /**
  * The first thing that runs inside: reads the order from descriptor 3 (NUL-separated: directory, command, then NAME=value …),
- * says that it has begun, closes every inherited descriptor, sets the limits and becomes the command.
+ * says that it has begun, closes every other inherited descriptor, sets the limits, runs the command, and names on 3 what still runs after it.
  * So neither the command's text nor a value is ever part of a line that other users of the host could read, save the command itself.
  */
 function entryScript(limits: CommandLimits): string {
   return [
     `mapfile -d '' -t NEXUS_ORDER <&3`,
     'printf b >&3',
-    'for NEXUS_ITEM in /proc/self/fd/*; do NEXUS_ITEM=${NEXUS_ITEM##*/}; case $NEXUS_ITEM in 0|1|2|255) ;; *) eval "exec $NEXUS_ITEM>&-";; esac; done',
+    'for NEXUS_ITEM in /proc/self/fd/*; do NEXUS_ITEM=${NEXUS_ITEM##*/}; case $NEXUS_ITEM in 0|1|2|3|255) ;; *) eval "exec $NEXUS_ITEM>&-";; esac; done',
     'unset OLDPWD SRT_ALLOW_NESTED_USERNS SHLVL',
     'cd -- "${NEXUS_ORDER[0]}" || exit 126',
     'umask 022',
@@ -103,7 +121,12 @@ function entryScript(limits: CommandLimits): string {
     'for NEXUS_ITEM in "${NEXUS_ORDER[@]:2}"; do export "$NEXUS_ITEM"; done',
     'set -- "${NEXUS_ORDER[1]}"',
     'unset NEXUS_ORDER NEXUS_ITEM',
-    'exec /bin/bash --noprofile --norc -c "$1"',
+    // Its own shell says nothing about how the command ended.
+    'exec 4>&2 2>/dev/null',
+    '/bin/bash --noprofile --norc -c "$1" 2>&4 3>&- 4>&-',
+    'NEXUS_END=$?',
+    NAME_SURVIVORS,
+    'exit $NEXUS_END',
   ].join('\n')
 }
 

@@ -21,6 +21,8 @@ export interface Policy {
   readonly helper: string
   /** Absolute path of `unshare`; absent where no workspace is layered. */
   readonly unshare: string | undefined
+  /** Absolute path of socat; absent where it is not installed, and no command reaches a host. */
+  readonly relay: string | undefined
   /** Paths that commands may read, besides their workspace and temp. */
   readonly readable: readonly string[]
   /** A directory of the runner's own; it and everything in it is removed when the runner ends. */
@@ -47,6 +49,14 @@ export type SeenProgram =
   | { readonly as: 'read'; readonly path: string; readonly source: string }
   | { readonly as: 'closed'; readonly path: string }
 
+/** The way of one command to its hosts. */
+export interface Way {
+  /** The socket of its proxy, on the host. */
+  readonly socket: string
+  /** Ports of the host's own loopback that the command finds at the same port. */
+  readonly localPorts: readonly number[]
+}
+
 export interface RunMessage {
   readonly type: 'run'
   readonly id: number
@@ -62,6 +72,8 @@ export interface RunMessage {
   /** The command's whole environment. */
   readonly env: Readonly<Record<string, string>>
   readonly command: string
+  /** Undefined: it reaches only its own loopback. */
+  readonly way: Way | undefined
   readonly stdin: string | undefined
   readonly timeoutMs: number
   readonly graceMs: number
@@ -83,6 +95,8 @@ export interface EndMessage {
   readonly stderrBytes: number
   readonly durationMs: number
   readonly notes: readonly string[]
+  /** Processes that still ran when the command ended, by their words; at most 5, as they said it themselves. */
+  readonly survivors?: readonly string[]
   /** Files in the command's home at its end, as `CommandResult` has them. */
   readonly leftInHome?: readonly string[]
 }

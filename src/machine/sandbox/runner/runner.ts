@@ -117,6 +117,7 @@ function trial(workspace: string): RunMessage {
     view: undefined,
     layer: undefined,
     programs: [],
+    way: undefined,
     stdin: undefined,
     startIn: workspace,
     env: {},

@@ -1,0 +1,65 @@
+/** way: the proxy of one command, and the variables by which programs find it. */
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { type EgressReport, openEgress } from '../../egress/index.ts'
+import type { CheckedRequest } from '../request.ts'
+import type { Way } from '../runner/protocol.ts'
+import { PROXY_PORT } from '../runner/relay.ts'
+import { sandboxError, UNAVAILABLE } from '../messages.ts'
+import { give, type Identity } from './state.ts'
+import { installCommand } from './unavailable.ts'
+
+/** A command with hosts gets this besides its own. */
+export interface OpenWay {
+  readonly mounted: Way
+  readonly env: Readonly<Record<string, string>>
+  /** Ends its connections. Safe to call twice. */
+  close(): Promise<EgressReport>
+}
+
+interface WayOptions {
+  /** Where the socket is made. */
+  readonly liveDirectory: string
+  /** May open it. */
+  readonly identity: Identity
+  /** Absolute path of socat, where it is installed. */
+  readonly relay: string | undefined
+}
+
+/** Throws SANDBOX_UNAVAILABLE where hosts are allowed and socat is missing. Undefined for a command without hosts. */
+export async function openWay(
+  { network, networkDomains }: Pick<CheckedRequest, 'network' | 'networkDomains'>,
+  { liveDirectory, identity, relay }: WayOptions,
+): Promise<OpenWay | undefined> {
+  if (!network) return undefined
+  if (relay === undefined) {
+    // Where only a person could open a host, the command runs without.
+    if (network.allowed.length === 0) return undefined
+    throw sandboxError(UNAVAILABLE.socat({ command: installCommand('socat', process.getuid?.() === 0) }))
+  }
+  const socket = join(liveDirectory, `egress-${randomBytes(6).toString('hex')}`)
+  const { allowed, denied, ...options } = network
+  const egress = await openEgress(socket, { allowed, denied, within: networkDomains }, options)
+  if (process.getuid?.() === 0) give(socket, identity)
+  const local = allowed.flatMap(({ host, port }) => (host === 'localhost' && port !== undefined ? [port] : []))
+  return {
+    mounted: { socket, localPorts: [...new Set(local)] },
+    env: proxyVariables(),
+    close: () => egress.close(),
+  }
+}
+
+const PROXY = `http://127.0.0.1:${PROXY_PORT}`
+const OWN_HOSTS = 'localhost,127.0.0.1,::1'
+
+/** Both spellings, as programs read one or the other. */
+function proxyVariables(): Record<string, string> {
+  const names = { http_proxy: PROXY, https_proxy: PROXY, all_proxy: PROXY, no_proxy: OWN_HOSTS }
+  const upper = Object.entries(names).map(([name, value]) => [name.toUpperCase(), value])
+  return {
+    ...names,
+    ...(Object.fromEntries(upper) as Record<string, string>),
+    // Else the fetch of Node reads none of them.
+    NODE_USE_ENV_PROXY: '1',
+  }
+}
