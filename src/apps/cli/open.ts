@@ -15,7 +15,10 @@ import { TRUST_QUESTION, itemsText } from './show/consent.ts'
 import { looseIn } from './show/skills.ts'
 import { formatDiagnostic, type Terminal } from './terminal.ts'
 
-export interface OpenOptions extends Pick<LocalOptions, 'record' | 'readsUses' | 'trusted' | 'cwd' | 'prompt'> {
+export interface OpenOptions extends Pick<
+  LocalOptions,
+  'record' | 'readsUses' | 'trusted' | 'cwd' | 'prompt' | 'approve' | 'waitForAnswers' | 'isLongRunning'
+> {
   /** The command runs skills: it asks, or stops, when the workspace holds untrusted ones. */
   readonly needsTrust?: boolean
 }

@@ -4,6 +4,7 @@ import { SESSION_COMMANDS } from './session-commands.ts'
 import { SETTINGS_COMMANDS } from './settings-commands.ts'
 import { INSTALL_COMMANDS } from './install-commands.ts'
 import { MCP_COMMANDS } from './mcp-commands.ts'
+import { SERVER_COMMANDS } from './server-commands.ts'
 
 /** In the order of `nexus --help`. */
 const ROWS: Rows = {
@@ -148,6 +149,7 @@ const ROWS: Rows = {
     load: async () => (await import('./commands/prompt.ts')).showPrompt,
   },
   ...SESSION_COMMANDS,
+  ...SERVER_COMMANDS,
   ...MCP_COMMANDS,
   ...SETTINGS_COMMANDS,
   doctor: {

@@ -77,6 +77,25 @@ export const NO_FILE: JsonObject = {
   "search": {
     "maxResults": 5
   },
+  "server": {
+    "port": 8765,
+    "host": "127.0.0.1",
+    "allowPlainHttp": false,
+    "ceiling": "trusted",
+    "idleTimeoutMs": 0,
+    "shutdownTimeoutMs": 10000,
+    "requestTimeoutMs": 30000,
+    "maxBodyBytes": 1048576,
+    "maxConnections": 32,
+    "maxWaiting": 1000,
+    "maxStreams": 1000,
+    "allowedHosts": [],
+    "allowedOrigins": [],
+    "console": true
+  },
+  "telemetry": {
+    "content": false
+  },
   "store": {
     "type": "sqlite",
     "synchronous": "full",

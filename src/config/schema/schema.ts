@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { agent, permissions, POLICY_WORDS } from './agents.ts'
 import { approvals, execution, limits, store } from './execution.ts'
 import { about, count, is, NAME, name, names, secret, url, setting } from './parts.ts'
-import { mcp, nats, search, secrets, server } from './services.ts'
+import { mcp, nats, search, secrets, server, telemetry } from './services.ts'
 import { skills } from './skills.ts'
 
 /** The model providers that `model:` may name. */
@@ -99,7 +99,8 @@ export const CONFIG_SCHEMA = v.pipe(
     approvals: v.optional(approvals, {}),
     search: v.optional(search, {}),
     secrets: v.optional(secrets),
-    server: v.optional(server),
+    server: v.optional(server, {}),
+    telemetry: v.optional(telemetry, {}),
     store: v.optional(store, {}),
     nats: v.optional(nats),
     mcp: v.optional(mcp, {}),

@@ -43,17 +43,46 @@ export const search = v.pipe(
 export const server = v.pipe(
   v.strictObject({
     port: setting(port, 'Port; 0 takes a free one.', 8765),
-    host: setting(name, 'Address that is listened on.', '127.0.0.1'),
+    host: setting(name, 'Address that is listened on; another than loopback needs tls or allowPlainHttp.', '127.0.0.1'),
+    tls: v.optional(
+      v.pipe(
+        v.strictObject({
+          cert: v.pipe(path, about('PEM file of the certificate.')),
+          key: v.pipe(path, about('PEM file of its key.')),
+        }),
+        about('Serve HTTPS.'),
+        v.metadata({ merge: 'whole' } satisfies Rules),
+      ),
+    ),
+    allowPlainHttp: setting(v.boolean(), 'Listen without TLS on an address that other machines reach.', false),
+    ceiling: setting(name, 'The highest preset of agents that are made over RPC.', 'trusted'),
     idleTimeoutMs: setting(timeOrNone, 'Ends an unused server; 0: never.', 0),
-    requestTimeoutMs: setting(time, 'Limit for each of request line, headers and body.', 30_000),
+    shutdownTimeoutMs: setting(time, 'At its end: how long turns may go on before they are cancelled.', 10_000),
+    requestTimeoutMs: setting(time, 'Limit for request line, headers and body together.', 30_000),
     maxBodyBytes: setting(count, 'Largest body of a request.', 1024 * 1024),
-    maxConnections: setting(count, 'Most connections at the same time.', 32),
-    allowedHosts: setting(names, 'Host headers that are answered, besides those of this machine.'),
-    allowedOrigins: setting(v.array(address), 'Origins of web pages that may call.'),
-    console: setting(v.boolean(), 'Serve the web console under /ui.', true),
+    maxConnections: setting(count, 'Most requests that are read or answered at the same time.', 32),
+    maxWaiting: setting(count, 'Most messages that are waited for at the same time.', 1_000),
+    maxStreams: setting(count, 'Most event streams at the same time.', 1_000),
+    allowedHosts: setting(names, 'Host headers that are answered, besides those of this machine.', []),
+    allowedOrigins: setting(v.array(address), 'Origins of web pages that may call.', []),
+    console: setting(
+      is(v.boolean(), { unused: { what: 'serve a console', severity: 'info' } }),
+      'Serve the web console under /ui.',
+      true,
+    ),
   }),
   about('nexus serve.'),
-  v.metadata({ texts: 'value', unused: { what: 'start a server', severity: 'info' } } satisfies Rules),
+  v.metadata({ texts: 'value' } satisfies Rules),
+)
+
+export const telemetry = v.pipe(
+  v.strictObject({
+    url: setting(url, 'Traces go to this address over OTLP/HTTP, such as http://127.0.0.1:4318/v1/traces.'),
+    headers: setting(headers, 'Headers of every request to it.'),
+    content: setting(v.boolean(), 'Traces contain what models read and write, and arguments of tools.', false),
+  }),
+  about('Traces of nexus serve in the form of OpenTelemetry. Without url there are none.'),
+  v.metadata({ merge: 'whole', texts: 'value', isUnit: true } satisfies Rules),
 )
 
 /** Source: contracts §5.1. */

@@ -11,13 +11,14 @@ const DEFAULT_PORT = 8766
 
 /** `nexus mcp`: the tools and skills of an agent for the client that started this process, or over HTTP. */
 export async function serveMcp(invocation: Invocation): Promise<Answer> {
-  const options = { ...optionsOf(invocation), signal: invocation.signal }
+  const options = { ...mcpOptions(invocation), signal: invocation.signal }
   if (invocation.flags['http'] === true) await overHttp(invocation, options)
   else if ((await serveStdio(options)) === 'late') process.exit(0)
   return {}
 }
 
-function optionsOf(invocation: Invocation): McpOptions {
+/** `workspace`: the only directory that is served; default that of the flags or of the client. */
+export function mcpOptions(invocation: Invocation, workspace?: string): McpOptions {
   const { environment, cwd, terminal, signal, version } = invocation
   const { configPath, ...asked } = places(invocation)
   const sandbox = choiceFlag(invocation, 'sandbox', CHOICES.sandbox)
@@ -25,7 +26,7 @@ function optionsOf(invocation: Invocation): McpOptions {
     version,
     agentId: stringFlag(invocation, 'agent'),
     workspace: {
-      given: stringFlag(invocation, 'workspace'),
+      given: workspace ?? stringFlag(invocation, 'workspace'),
       projectDirectory: environment.get('CLAUDE_PROJECT_DIR'),
       ...{ cwd, home: environment.home },
     },

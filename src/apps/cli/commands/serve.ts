@@ -1,0 +1,112 @@
+import { join } from 'node:path'
+import { createPool } from '../../../agents/pool/index.ts'
+import { resolveModel } from '../../../agents/turns/index.ts'
+import { loadConfig, assertValid } from '../../../config/index.ts'
+import { commandFix, createRedactor } from '../../../kernel/index.ts'
+import { mountMcp } from '../../mcp/index.ts'
+import { createLog, type Generation, serve, type Serving } from '../../server/index.ts'
+import { type Answer, choiceFlag, CHOICES, type Invocation, numberFlag, stringFlag } from '../command.ts'
+import { errorOf } from '../failure.ts'
+import { chooseModel } from '../model/choose-model.ts'
+import { openFor, warnUnconfined } from '../open.ts'
+import { mcpOptions } from './mcp.ts'
+
+/** `nexus serve`: logs on stdout, words for people on stderr. Ends with Ctrl-C and SIGTERM; SIGHUP reads the configuration again. */
+export async function serveAgents(invocation: Invocation): Promise<Answer> {
+  const { environment, terminal, signal, version } = invocation
+  const secrets: string[] = []
+  const redact = createRedactor(secrets)
+  const log = await createLog({
+    level: choiceFlag(invocation, 'log-level', CHOICES.level) ?? 'info',
+    write: (line) => process.stdout.write(line),
+    redact,
+  })
+  const { server, telemetry } = await settingsOf(invocation)
+  await serve({
+    version,
+    settings: server,
+    telemetry,
+    log,
+    signal,
+    keyFile: (port) => join(environment.nexusHome, 'apikeys', `${port}.key`),
+    open: (serving) => openGeneration(invocation, serving, secrets),
+    onReload: (reload) => {
+      process.on('SIGHUP', reload)
+      return () => process.off('SIGHUP', reload)
+    },
+    onReady: ({ url, keyFile }) => {
+      terminal.note(`Nexus serves agents at ${url}. The key is in ${terminal.shortPath(keyFile)}.`)
+      terminal.note(`MCP clients use ${url}/mcp. Stop it with Ctrl-C, or: nexus shutdown`)
+    },
+  })
+  return {}
+}
+
+/** Flags weigh more than settings. */
+async function settingsOf(invocation: Invocation) {
+  const { cwd, environment } = invocation
+  const loaded = await loadConfig({ cwd, environment, configPath: stringFlag(invocation, 'config') })
+  assertValid(loaded)
+  const { server, telemetry } = loaded.config
+  const port = portFlag(invocation) ?? server.port
+  return { telemetry, server: { ...server, port, host: stringFlag(invocation, 'host') ?? server.host } }
+}
+
+export function portFlag(invocation: Invocation): number | undefined {
+  return numberFlag(invocation, 'port', { from: 0, to: 65_535, example: 8_765 })
+}
+
+async function openGeneration(invocation: Invocation, serving: Serving, secrets: string[]): Promise<Generation> {
+  const local = await openFor(invocation, {
+    needsTrust: true,
+    isLongRunning: true,
+    // A person answers through the server, wherever they are.
+    approve: undefined,
+    waitForAnswers: true,
+  })
+  try {
+    warnUnconfined(local, invocation)
+    secrets.push(...local.secrets.values)
+    const model = await chooseModel(local, invocation)
+    const { runtime, config, workspace } = local
+    const pool = createPool({
+      runtime,
+      config,
+      model,
+      serving,
+      openModel: async (name) => {
+        const other = await resolveModel({ environment: invocation.environment, spec: name })
+        if (other) return other
+        throw errorOf(
+          'MODEL_NOT_CONFIGURED',
+          'The model cannot be asked.',
+          commandFix('See what is missing:', 'doctor'),
+        )
+      },
+    })
+    const mcp = await mountMcp(mcpOptions(invocation, workspace.directory))
+    return {
+      served: { pool, runtime, config, workspace: workspace.directory },
+      mcp,
+      async close(drainMs) {
+        await mcp.close()
+        await drained(pool, drainMs)
+        await local.close()
+      },
+    }
+  } catch (error) {
+    await local.close()
+    throw error
+  }
+}
+
+/** Lets turns end, then cancels them. */
+async function drained(pool: Pick<ReturnType<typeof createPool>, 'close'>, ms: number): Promise<void> {
+  const draining = pool.close({ drain: true })
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  await Promise.race([draining, late])
+  clearTimeout(timer)
+  await pool.close()
+  await draining
+}

@@ -1,0 +1,165 @@
+/** The event streams of a server: stored events in order, each once, and live parts between them. */
+import type { ServerResponse } from 'node:http'
+import type { PoolEvent } from '../../agents/pool/index.ts'
+import { isNexusError, type JsonObject } from '../../kernel/index.ts'
+import type { Events, StoredEvent } from '../../store/index.ts'
+import { openFamily } from './family.ts'
+import type { Served } from '../rpc/index.ts'
+
+export interface StreamRequest {
+  /** The key of the agent. */
+  readonly agentKey: string
+  readonly subtree: boolean
+  /** Absent: from now on. */
+  readonly lastEventId: number | undefined
+  readonly response: ServerResponse
+}
+
+export interface EventStreams {
+  /** Writes until the response closes. */
+  open(request: StreamRequest): Promise<void>
+  /** Follows another store or pool, after a reload. */
+  follow(served: Served): Promise<void>
+  close(): Promise<void>
+}
+
+interface Stream extends Omit<StreamRequest, 'lastEventId'> {
+  cursor: number
+  isReading: boolean
+  mayHaveMore: boolean
+}
+
+const HEARTBEAT_MS = 15_000
+const PAGE = 500
+/** A client that reads so slowly loses its connection, and goes on where it was. */
+const MAX_UNREAD_BYTES = 1024 * 1024
+/** Parts of a turn that no row has: they never come again. */
+const LIVE: ReadonlySet<string> = new Set(['text-delta', 'reasoning-delta', 'tool-output', 'notice'])
+
+/** `onError` gets failures of the store. */
+export function createEventStreams(onError: (error: unknown) => void): EventStreams {
+  const streams = new Set<Stream>()
+  let log: Events | undefined
+  let family = openFamily(undefined)
+  let unfollow: (() => void)[] = []
+  const beat = setInterval(() => {
+    for (const { response } of streams) response.write(': alive\n\n')
+  }, HEARTBEAT_MS).unref()
+
+  function send(stream: Stream, text: string): void {
+    stream.response.write(text)
+    if (stream.response.writableLength > MAX_UNREAD_BYTES) stream.response.destroy()
+  }
+
+  async function isOf(stream: Stream, agentId: string | undefined): Promise<boolean> {
+    if (agentId === undefined) return false
+    if (agentId === stream.agentKey) return true
+    return stream.subtree && (await family.isBelow(agentId, stream.agentKey))
+  }
+
+  async function writeEvent(stream: Stream, event: StoredEvent): Promise<void> {
+    if (await isOf(stream, event.agentId)) send(stream, storedText(event, await family.nameOf(event.agentId)))
+    stream.cursor = event.id
+  }
+
+  /** Reads what the stream has not seen, in pages. */
+  async function read(stream: Stream): Promise<void> {
+    stream.mayHaveMore = true
+    if (stream.isReading) return
+    stream.isReading = true
+    try {
+      while (stream.mayHaveMore && !stream.response.closed && log) {
+        stream.mayHaveMore = false
+        const events = await log.after(stream.cursor, { limit: PAGE })
+        stream.mayHaveMore ||= events.length === PAGE
+        for (const event of events) await writeEvent(stream, event)
+      }
+    } catch (error) {
+      if (isNexusError(error) && error.code === 'CONFLICT') await reset(stream)
+      else {
+        onError(error)
+        stream.response.destroy()
+      }
+    } finally {
+      stream.isReading = false
+    }
+  }
+
+  /** The events that it missed are gone: its client must look for itself. */
+  async function reset(stream: Stream): Promise<void> {
+    stream.cursor = (await log?.last()) ?? stream.cursor
+    send(stream, eventText('reset', { last: stream.cursor }, stream.cursor))
+  }
+
+  function onStored(event: StoredEvent | undefined): void {
+    for (const stream of streams) {
+      const isNext = event && !stream.isReading && !stream.subtree
+      if (isNext && event.agentId !== stream.agentKey) stream.cursor = event.id
+      else void read(stream)
+    }
+  }
+
+  function onLive({ agentId, key, event }: PoolEvent): void {
+    if (!LIVE.has(event.type)) return
+    const text = eventText(event.type, { agent_id: agentId, ...(event as unknown as JsonObject), type: event.type })
+    for (const stream of streams) {
+      if (stream.agentKey === key) send(stream, text)
+      else if (stream.subtree)
+        void isOf(stream, key)
+          .then((isIts) => isIts && send(stream, text))
+          .catch(onError)
+    }
+  }
+
+  return {
+    async open({ lastEventId, ...request }) {
+      const { response } = request
+      const newest = (await log?.last()) ?? 0
+      // An id that this store never gave is of another one.
+      const isForeign = lastEventId !== undefined && lastEventId > newest
+      const stream: Stream = { ...request, cursor: lastEventId ?? newest, isReading: false, mayHaveMore: false }
+      if (response.closed) return
+      response.writeHead(200, {
+        'content-type': 'text/event-stream',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+      })
+      send(stream, eventText('ready', { last: stream.cursor }, stream.cursor))
+      response.once('close', () => streams.delete(stream))
+      streams.add(stream)
+      if (isForeign) await reset(stream)
+      await read(stream)
+    },
+    async follow({ pool, runtime }) {
+      for (const stop of unfollow) stop()
+      log = runtime.store.events
+      family = openFamily(runtime.store.agents)
+      unfollow = [await log.follow(onStored), pool.listen(onLive)]
+      for (const stream of streams) void read(stream)
+    },
+    async close() {
+      clearInterval(beat)
+      for (const stop of unfollow) stop()
+      for (const { response } of streams) response.end()
+      streams.clear()
+    },
+  }
+}
+
+/** Rows changed: ids of them, never their content. */
+function storedText({ id, type, at, agentId, sessionId, references }: StoredEvent, name: string | undefined): string {
+  const data = {
+    type,
+    at: new Date(at).toISOString(),
+    agent_id: name ?? agentId ?? null,
+    agent_key: agentId ?? null,
+    session_id: sessionId ?? null,
+    references: references as JsonObject,
+  }
+  return eventText(type, data, id)
+}
+
+/** JSON has no line breaks, and names of events come from us. */
+function eventText(type: string, data: JsonObject, id?: number): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${type}\ndata: ${JSON.stringify(data)}\n\n`
+}

@@ -1,0 +1,209 @@
+/** The life of a server: listen, open, take over what ended processes left, serve, reload, end. */
+import { readFile } from 'node:fs/promises'
+import type { Server } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Config } from '../../config/index.ts'
+import { isNexusError, type JsonObject } from '../../kernel/index.ts'
+import type { AgentRecord } from '../../store/index.ts'
+import { createClient, detectServer } from '../client/index.ts'
+import { createKeyCheck, createSiteCheck, isLoopback, listen, openKeyFile } from '../http/index.ts'
+import { createTable, type ServerControls } from '../rpc/index.ts'
+import { createApp } from './app.ts'
+import { createCallers } from './callers.ts'
+import { createEventStreams } from './event-stream.ts'
+import { type Generation, openGenerations } from './generations.ts'
+import { createLoad } from './load.ts'
+import type { ServerLog } from './log.ts'
+import { SERVER } from './messages.ts'
+import { announce } from './presence.ts'
+import { openTelemetry } from './telemetry/telemetry.ts'
+import { createTokens } from './tokens.ts'
+
+/** The server that agents of a pool are told of. */
+export interface Serving {
+  readonly port: number
+  readonly keyOf: (agent: AgentRecord) => string
+  readonly shutdown: () => void
+}
+
+export interface ServeOptions {
+  readonly version: string
+  /** Those of the start; limits, hosts and origins are read again from each generation. */
+  readonly settings: Config['server']
+  readonly telemetry: Config['telemetry']
+  /** The file of the key for a port. */
+  readonly keyFile: (port: number) => string
+  /** Opens what is served; at each reload again. */
+  readonly open: (serving: Serving) => Promise<Generation>
+  readonly log: ServerLog
+  /** Ends the server. */
+  readonly signal: AbortSignal
+  /** Calls back for each wish to reload; returns what ends that. */
+  readonly onReload?: (reload: () => void) => () => void
+  readonly onReady: (ready: { readonly url: string; readonly port: number; readonly keyFile: string }) => void
+}
+
+/** Sockets besides those of requests, messages and streams that are counted. */
+const SPARE_CONNECTIONS = 256
+const IDLE_CHECK_MS = 1_000
+/** A token of an agent for its own tools. */
+const OWN_TOKEN_MS = 24 * 60 * 60 * 1_000
+
+/** Serves until it is ended. Throws CONFLICT for a port that is taken, CONFIG_INVALID for settings that cannot be used, and what `open` throws. */
+export async function serve(options: ServeOptions): Promise<void> {
+  const { settings, log, version } = options
+  const { server, port } = await listenFor(settings)
+  const ended = new AbortController()
+  const signal = AbortSignal.any([options.signal, ended.signal])
+  let state: 'starting' | 'ready' | 'closing' = 'starting'
+  await using parts = new AsyncDisposableStack()
+  parts.defer(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const file = options.keyFile(port)
+  const key = await openKeyFile(file)
+  const table = createTable(version)
+  const tokens = createTokens(key)
+  const working = new Set<Promise<unknown>>()
+  const background = (work: Promise<unknown>): void => {
+    const settled = work.catch((error: unknown) => log.failed('background', error))
+    working.add(settled)
+    void settled.then(() => working.delete(settled))
+  }
+  const controls: ServerControls = {
+    shutDown: new Set(),
+    issueToken: tokens.issue,
+    shutdown: () => ended.abort(),
+    background,
+  }
+  const serving: Serving = {
+    port,
+    keyOf: (agent) => tokens.issue(agent, { scopes: table.usualScopes, expiresMs: OWN_TOKEN_MS }).token,
+    shutdown: controls.shutdown,
+  }
+  const telemetry = await openTelemetry(options.telemetry, version)
+  parts.defer(() => telemetry.close().catch((error: unknown) => log.failed('telemetry', error)))
+  let stopTraces = (): void => undefined
+  const streams = createEventStreams((error) => log.failed('events', error))
+  parts.defer(() => streams.close())
+  const url = addressOf(settings, port)
+  const generations = await openGenerations(
+    () => options.open(serving),
+    async ({ served }) => {
+      await streams.follow(served)
+      stopTraces()
+      stopTraces = telemetry.follow(served)
+      if (!(await announce(served.runtime, url)))
+        log.warn('Too many servers serve this workspace: commands do not find this one.')
+    },
+  )
+  parts.defer(() => generations.close(0))
+  const current = (): Config['server'] => generations.current().served.config.server
+  const load = createLoad(() => {
+    const { maxConnections: requests, maxWaiting: waiting, maxStreams } = current()
+    return { requests, waiting, streams: maxStreams }
+  })
+  const site = (): ReturnType<typeof createSiteCheck> =>
+    createSiteCheck({ port, hosts: current().allowedHosts, origins: current().allowedOrigins })
+  let checkSite = site()
+  const listener = createApp({
+    table,
+    server: controls,
+    load,
+    streams,
+    log,
+    telemetry,
+    served: () => generations.current().served,
+    callers: createCallers({ tokens, checkKey: createKeyCheck(key, warnAt(log)) }),
+    checkSite: (headers) => checkSite(headers),
+    mcp: { handle: (request, response) => generations.current().mcp?.handle(request, response) },
+    state: () => state,
+  })
+  server.on('request', listener)
+  const reload = (): void => {
+    log.info('reload')
+    generations.reload().then(
+      () => {
+        checkSite = site()
+        log.info('reloaded')
+      },
+      (error: unknown) => log.failed('reload', error),
+    )
+  }
+  const stopReload = options.onReload?.(reload)
+  const { pool } = generations.current().served
+  const restored = await pool.restore()
+  for (const { id, error } of restored.failed) log.warn('agent may do nothing', { agent: id, code: error.code })
+  for (const { id } of restored.agents) background(takeOver(() => generations.current(), id, log))
+  state = 'ready'
+  log.info('ready', { url, agents: restored.agents.length })
+  options.onReady({ url, port, keyFile: file })
+  await untilEnd(signal, () => {
+    const since = load.idleSince()
+    const { idleTimeoutMs } = current()
+    return idleTimeoutMs > 0 && since !== undefined && working.size === 0 && Date.now() - since >= idleTimeoutMs
+  })
+  state = 'closing'
+  log.info('closing', { requests: load.count('requests'), waiting: load.count('waiting') } satisfies JsonObject)
+  stopReload?.()
+  server.close()
+  await streams.close()
+  await generations.close(current().shutdownTimeoutMs)
+  await Promise.all(working)
+  // Answers that were made by then reach their clients.
+  await Promise.race([allAnswered(load), sleep(ANSWERS_MS, undefined, { ref: false })])
+  log.info('closed')
+}
+
+const ANSWERS_MS = 1_000
+
+async function allAnswered(load: ReturnType<typeof createLoad>): Promise<void> {
+  while (load.count('requests') + load.count('waiting') > 0) await sleep(10)
+}
+
+/** Runs what ended processes left of an agent. One of them may have ended meanwhile. */
+async function takeOver(current: () => Generation, id: string, log: ServerLog): Promise<void> {
+  try {
+    const results = await current().served.pool.resume(id)
+    if (results.length > 0) log.info('took over', { agent: id, turns: results.length })
+  } catch (error) {
+    if (!isNexusError(error) || error.code !== 'AGENT_NOT_FOUND') throw error
+  }
+}
+
+async function listenFor(settings: Config['server']): Promise<{ readonly server: Server; readonly port: number }> {
+  const { host, port, tls, allowPlainHttp, maxConnections, maxWaiting, maxStreams, requestTimeoutMs } = settings
+  if (!isLoopback(host) && !tls && !allowPlainHttp) throw SERVER.open(host)
+  const pems = tls && { cert: await readFile(tls.cert, 'utf8'), key: await readFile(tls.key, 'utf8') }
+  try {
+    return await listen({
+      port,
+      host,
+      requestTimeoutMs,
+      tls: pems,
+      maxConnections: maxConnections + maxWaiting + maxStreams + SPARE_CONNECTIONS,
+      portFix: '',
+    })
+  } catch (error) {
+    if (!isNexusError(error) || error.code !== 'CONFLICT') throw error
+    throw SERVER.taken(port, await detectServer({ port, retries: 0 }))
+  }
+}
+
+function addressOf({ host, tls }: Config['server'], port: number): string {
+  const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  return createClient({ url: `${tls ? 'https' : 'http'}://${shown.includes(':') ? `[${shown}]` : shown}:${port}` }).url
+}
+
+/** Resolves when the signal aborts, or the server has been idle for long enough. */
+async function untilEnd(signal: AbortSignal, isIdle: () => boolean): Promise<void> {
+  while (!signal.aborted && !isIdle()) await sleep(IDLE_CHECK_MS, undefined, { signal }).catch(() => undefined)
+}
+
+/** At 1, 10, 100 …: a flood does not fill the log. */
+function warnAt(log: ServerLog): (count: number) => void {
+  return (count) => {
+    if (/^10*$/.test(String(count))) log.warn('wrong keys', { count })
+  }
+}

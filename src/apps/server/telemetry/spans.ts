@@ -1,0 +1,46 @@
+/** The provider of spans, and the span of a request. */
+import type { Config } from '../../../config/index.ts'
+import type { Served } from '../../rpc/index.ts'
+import type { Telemetry } from './types.ts'
+import { followTurns } from './turn-spans.ts'
+
+export async function createTelemetry(
+  { url, headers = {}, content }: Config['telemetry'] & { readonly url: string },
+  version: string,
+): Promise<Telemetry> {
+  const [{ context, SpanKind, SpanStatusCode, trace }, node, { OTLPTraceExporter }, { resourceFromAttributes }] =
+    await Promise.all([
+      import('@opentelemetry/api'),
+      import('@opentelemetry/sdk-trace-node'),
+      import('@opentelemetry/exporter-trace-otlp-http'),
+      import('@opentelemetry/resources'),
+    ])
+  const exporter = new OTLPTraceExporter({ url, headers: { ...headers } })
+  const provider = new node.NodeTracerProvider({
+    resource: resourceFromAttributes({ 'service.name': 'nexus', 'service.version': version }),
+    spanProcessors: [new node.BatchSpanProcessor(exporter)],
+  })
+  provider.register()
+  const tracer = provider.getTracer('nexus', version)
+  return {
+    async request({ route, method }, work) {
+      const attributes = {
+        'http.request.method': 'POST',
+        'http.route': route,
+        'rpc.system': 'jsonrpc',
+        'rpc.method': method,
+      }
+      const span = tracer.startSpan(`POST ${route}`, { kind: SpanKind.SERVER, attributes })
+      try {
+        return await context.with(trace.setSpan(context.active(), span), work)
+      } catch (error) {
+        span.setStatus({ code: SpanStatusCode.ERROR })
+        throw error
+      } finally {
+        span.end()
+      }
+    },
+    follow: (served: Served) => followTurns({ served, tracer, content, context, trace, SpanStatusCode }),
+    close: () => provider.shutdown(),
+  }
+}
