@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parsePolicy } from '../../../src/authorize/index.ts'
@@ -9,7 +10,7 @@ import { type AgentEvent, createAgent } from '../../../src/agents/turns/index.ts
 import { createRuntime, type Parts } from '../../../src/runtime/index.ts'
 import { createFolderSource } from '../../../src/skills/sources/index.ts'
 import { type Clock, systemClock } from '../../../src/kernel/index.ts'
-import { createMemoryStore, type Store } from '../../../src/store/index.ts'
+import { createMemoryStore, openSqliteStore, type Store } from '../../../src/store/index.ts'
 import { type Reply, startModelServer } from '../../../src/testing/index.ts'
 import { defineTool } from '../../../src/tools/index.ts'
 import { isWhole, localModel } from './rig.ts'
@@ -25,10 +26,11 @@ const calls = (...tokens: readonly string[]): Reply => ({
 type Process = Partial<Pick<Parts, 'sources' | 'secrets' | 'approvals'>> & { readonly deny?: readonly string[] }
 
 /** Processes over one store: each `open` is a process, and `die` lets its leases end as after kill -9. */
-async function startProcesses(script: readonly Reply[]) {
+async function startProcesses(script: readonly Reply[], path?: string) {
   let ahead = 0
   const clock: Clock = { ...systemClock, now: () => Date.now() + ahead }
-  const store = await createMemoryStore({ projectId: 'default', clock })
+  const about = { projectId: 'default', clock }
+  const store = path === undefined ? await createMemoryStore(about) : await openSqliteStore({ ...about, path })
   const server = await startModelServer({ script: [...script] })
   const paid: string[] = []
   const open = async (over: Store, { deny = [], ...more }: Process = {}) => {
@@ -77,7 +79,10 @@ async function startProcesses(script: readonly Reply[]) {
       assert.ok((await store.approvals.answer(question.id, { isAllowed, by: 'ada', kind: 'person' })).isApplied)
     },
     history: () => store.sessions.messages('s1'),
-    [Symbol.asyncDispose]: () => server.close(),
+    [Symbol.asyncDispose]: async () => {
+      await server.close()
+      await store.close()
+    },
   }
 }
 
@@ -202,6 +207,37 @@ describe('a turn whose process ended while a person was asked', () => {
       ],
     )
     assert.deepEqual([rig.paid, (await rig.history()).at(-2)], [['a'], left])
+  })
+
+  it('lets another message wait with less than a write a second, heartbeats included', async (t) => {
+    const directory = mkdtempSync(join(tmpdir(), 'nexus-waits-'))
+    t.after(() => rmSync(directory, { recursive: true }))
+    const path = join(directory, 'nexus.db')
+    await using rig = await startProcesses([calls('a'), DONE], path)
+    const turnId = await rig.leaveAsking()
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    const waits = Promise.withResolvers<void>()
+    const onEvent = ({ type }: AgentEvent) => type === 'notice' && waits.resolve()
+    const sent = (await rig.open()).send('Next.', { onEvent })
+    await waits.promise
+    const database = new DatabaseSync(path, { readOnly: true })
+    const version = () => database.prepare('pragma data_version').get()?.['data_version']
+    const settle = async () => {
+      for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate)
+    }
+    await settle()
+    let [last, writes] = [version(), 0]
+    for (let ms = 0; ms < 10_000; ms += 100) {
+      t.mock.timers.tick(100)
+      await settle()
+      if (version() !== last) writes += 1
+      last = version()
+    }
+    database.close()
+    t.mock.timers.reset()
+    assert.ok(writes > 0 && writes < 10, `${writes} writes in 10 s`)
+    await rig.store.turns.cancel(turnId)
+    assert.equal((await sent).end, 'done')
   })
 
   it('names its question to the next message, which waits until the turn is cancelled', async () => {
