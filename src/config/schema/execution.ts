@@ -23,6 +23,14 @@ const sandboxes = v.picklist(['local', 'e2b', 'none'])
 const E2B = 'run commands in E2B sandboxes'
 
 const processLimits = v.strictObject({
+  memoryBytes: setting(count, 'Memory of all processes of one command; default half of the machine’s, at most 4 GiB.'),
+  cpuSeconds: setting(count, 'CPU time of all processes of one command; default no limit but its time.'),
+  freeDiskBytes: setting(count, 'A command ends when less of the disk is left; default 256 MiB.'),
+  projectMemoryBytes: setting(
+    count,
+    'Memory of all commands of a project; default half of the machine’s, at most 8 GiB.',
+  ),
+  projectProcesses: setting(count, 'Processes and threads of all commands of a project; default 2048.'),
   processes: setting(count, 'Processes and threads of one command together.'),
   openFiles: setting(count, 'Open files of one process.'),
   fileSizeBytes: setting(count, 'Largest file that can be written.'),

@@ -51,6 +51,12 @@ export async function unmountedInterpreter(
   return new NamedPrograms(withDefaults(options)).unmounted(workspace)
 }
 
+/** The group of the kernel in which commands are limited, or why there is none; completes "Nexus looks at processes itself, because …". */
+export async function limitingGroup(): Promise<{ readonly directory: string } | { readonly why: string }> {
+  const { findGroup, ownGroup } = await import('./local/cgroup.ts')
+  return findGroup(ownGroup())
+}
+
 /** Where commands work: over the workspace, in a copy of it, or there with all rights of the user. */
 export interface WorkspaceMode {
   readonly mode: 'layers' | 'mirror' | 'unconfined'

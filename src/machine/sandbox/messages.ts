@@ -169,6 +169,14 @@ export const PROGRAMS = {
     `Commands do not have the program ${name} of execution.programs, because ${why}.`,
 } as const
 
+/** Why no cgroup limits commands; each completes "Nexus looks at the processes itself, because …". */
+export const GROUPS = {
+  none: () => 'this system has no cgroup v2 with memory and pids',
+  whole: () => 'Nexus runs in the group of the whole system',
+  notGiven: ({ directory, missing }: Facts<'directory' | 'missing'>) => `${directory} has no ${missing}`,
+  closed: ({ directory }: Facts<'directory'>) => `Nexus may not write to ${directory}`,
+} as const
+
 /** Why a workspace is copied for commands instead of being layered; each completes "commands work in a copy, because …". */
 export const LAYERS = {
   root: () => 'root commands run as another user, who could not change your files in a layer',

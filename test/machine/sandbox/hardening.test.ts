@@ -101,7 +101,7 @@ const ENTRY: readonly Row[] = [
   { option: [`ulimit -f ${LIMITS.fileSizeBytes / 1024}`], command: 'ulimit -Hf', says: /^5120\n$/ },
   { option: [`ulimit -n ${LIMITS.openFiles}`], command: 'ulimit -Hn', says: /^200\n$/ },
   { option: [`ulimit -d ${LIMITS.dataBytes / 1024}`], command: 'ulimit -Hd', says: /^1048576\n$/ },
-  { option: [`ulimit -u ${LIMITS.processes}`], command: 'ulimit -Hu', says: /^100\n$/ },
+  { option: [`ulimit -u ${LIMITS.processes + 16}`], command: 'ulimit -Hu', says: /^116\n$/ },
   { option: ['exec $NEXUS_ITEM>&-'], command: 'ls /proc/self/fd | tr "\\n" " "', says: /^0 1 2 3 $/ },
   { option: ['/apply-seccomp '], command: "awk '/^Seccomp:/ {print $2}' /proc/self/status", says: /^2\n$/ },
 ]

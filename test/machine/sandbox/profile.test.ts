@@ -11,6 +11,10 @@ import { whySkipped } from './required.ts'
 const skip = whySkipped() ?? false
 const READABLE = ['/usr', '/etc', '/lib', '/lib64', '/bin', '/sbin'].filter((path) => existsSync(path))
 const LIMITS = {
+  memoryBytes: 9,
+  freeDiskBytes: 9,
+  projectMemoryBytes: 9,
+  projectProcesses: 9,
   processes: 512,
   openFiles: 4096,
   fileSizeBytes: 2 ** 30,
@@ -76,6 +80,7 @@ test("what the library's own profile forbids, ours forbids too", { skip }, async
     helper: '/stage/apply-seccomp',
     readable: READABLE,
     liveDirectory: root,
+    group: undefined,
     limits: LIMITS,
   }
   const ours = bwrapArguments(policy, run, join(root, 'temp'))

@@ -15,6 +15,7 @@ import {
   checkWorkspace,
   createSandbox,
   findPrograms,
+  limitingGroup,
   type NamedProgram,
   unmountedInterpreter,
   workspaceModeOf,
@@ -63,6 +64,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   config: checkConfiguration,
   directory: checkDirectory,
   sandbox: checkCommands,
+  limits: checkLimits,
   programs: checkPrograms,
   skills: checkSkills,
   model: checkModel,
@@ -147,6 +149,14 @@ async function checkCommands(loaded: LoadedConfig): Promise<Finding> {
   } finally {
     await sandbox.close()
   }
+}
+
+/** Whether the kernel or Nexus limits what the processes of a command use together. */
+async function checkLimits({ config }: LoadedConfig): Promise<Finding> {
+  if (config.execution.sandbox === 'none') return { found: 'none but time and output, without a sandbox' }
+  const group = await limitingGroup()
+  if ('directory' in group) return { found: `the kernel limits commands, in ${group.directory}` }
+  return { found: `Nexus looks at processes itself, five times a second, because ${group.why}` }
 }
 
 /** Each program of `execution.programs`, with all its files checked as before a command. */

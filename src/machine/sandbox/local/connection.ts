@@ -5,6 +5,7 @@ import { FAILURES, sandboxError, UNAVAILABLE } from '../messages.ts'
 import type { EndMessage, FromRunner, Policy, RunMessage, ToRunner } from '../runner/protocol.ts'
 import { removeTree } from '../runner/temp.ts'
 import { type Bound, inBoundNamespace } from './bound.ts'
+import type { RunnerGroup } from './cgroup.ts'
 import type { Stage } from './stage.ts'
 import type { Identity, ProjectState } from './state.ts'
 import { cannotDrop, explainRefusal } from './unavailable.ts'
@@ -22,6 +23,12 @@ interface Pending {
   readonly reject: (error: Error) => void
 }
 
+/** Where a runner is started besides its policy. */
+interface StartedIn {
+  readonly bound?: Bound | undefined
+  readonly group?: RunnerGroup | undefined
+}
+
 /** A runner that is ready. */
 export class Connection {
   readonly #child: ChildProcess
@@ -34,15 +41,17 @@ export class Connection {
   #isOpen = true
   #removed: Promise<unknown> | undefined
 
-  private constructor(child: ChildProcess, policy: Policy) {
+  private constructor(child: ChildProcess, policy: Policy, group: RunnerGroup | undefined) {
     this.#child = child
     this.#policy = policy
+    if (child.pid !== undefined) group?.enter(child.pid)
     this.#gone = new Promise((resolve) => {
       child.on('error', (cause) => {
         this.#ready.reject(cannotStart(cause))
         if (child.pid === undefined) resolve()
       })
       child.on('exit', () => {
+        group?.remove()
         this.#lost()
         resolve()
       })
@@ -54,8 +63,13 @@ export class Connection {
   }
 
   /** Starts a runner and waits until a trial command ran well under the policy. Throws SANDBOX_UNAVAILABLE. */
-  static async open(stage: Stage, state: ProjectState, policy: Policy, bound?: Bound): Promise<Connection> {
-    const connection = new Connection(start(stage, state, policy.liveDirectory, bound), policy)
+  static async open(
+    stage: Stage,
+    state: ProjectState,
+    policy: Policy,
+    { bound, group }: StartedIn,
+  ): Promise<Connection> {
+    const connection = new Connection(start(stage, state, policy.liveDirectory, bound), policy, group)
     connection.#send({ type: 'configure', policy })
     try {
       await connection.#ready.promise

@@ -20,6 +20,7 @@ import { openWay, type OpenWay } from './way.ts'
 import { recoverDead } from './recover.ts'
 import { ensureStage, type Stage } from './stage.ts'
 import { createLive, openState, type ProjectState, revisionsOf } from './state.ts'
+import { openRunnerGroup } from './cgroup.ts'
 import { findBwrap, findProgram } from './unavailable.ts'
 import type { Left } from './left.ts'
 import type { Entered } from './entered.ts'
@@ -240,8 +241,10 @@ class LocalSandbox implements Sandbox {
     const programs = await MountedPrograms.open(settings, this.#programs, state)
     const liveDirectory = createLive(state)
     const relay = findProgram('socat', settings.programDirectories)
+    const group = openRunnerGroup(settings, state, liveDirectory)
     const policy = {
       bwrap,
+      group: group?.directory,
       unshare: findProgram('unshare', settings.programDirectories),
       helper: stage.helper,
       relay,
@@ -249,7 +252,7 @@ class LocalSandbox implements Sandbox {
       liveDirectory,
       limits: settings.limits,
     }
-    const connection = await Connection.open(stage, state, policy, programs.bound)
+    const connection = await Connection.open(stage, state, policy, { bound: programs.bound, group })
     const workspaces = new Workspaces({ settings, state, liveDirectory })
     return { stage, connection, liveDirectory, relay, workspaces, programs }
   }

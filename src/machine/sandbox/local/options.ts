@@ -1,6 +1,6 @@
 /** options: what an operator may set for the local sandbox, and its defaults. */
 import { SYSTEM_PATH } from '../../host/index.ts'
-import { homedir } from 'node:os'
+import { homedir, totalmem } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import type { SetLimits } from '../../changes/index.ts'
 import type { MirrorLimits } from '../mirror/scan.ts'
@@ -72,7 +72,14 @@ export interface LocalSettings {
 
 const GIB = 1024 ** 3
 
+/** Half of the machine's memory, and at most so much. */
+const memoryUpTo = (bytes: number): number => Math.min(bytes, Math.floor(totalmem() / 2))
+
 const DEFAULT_LIMITS: CommandLimits = {
+  memoryBytes: memoryUpTo(4 * GIB),
+  freeDiskBytes: GIB / 4,
+  projectMemoryBytes: memoryUpTo(8 * GIB),
+  projectProcesses: 2048,
   processes: 512,
   openFiles: 4096,
   fileSizeBytes: GIB,

@@ -23,6 +23,10 @@ export interface Running {
   cancel(): void
   /** The end of everything, now. */
   kill(): void
+  /** The same for a limit that it reached; the note says which. */
+  readonly endFor: (note: string) => void
+  /** Bubblewrap, above all processes of the command; undefined when it was not started. */
+  readonly pid: number | undefined
 }
 
 /** `sent` is called when the message has left this process, or never will. */
@@ -42,6 +46,7 @@ export function startCommand(program: readonly string[], { run, send, pipes }: S
   const child = startBwrap(program, { run, pipes })
   let end: EndMessage['end'] | undefined
   let began = false
+  let reached: string | undefined
   let graceTimer: NodeJS.Timeout | undefined
 
   const stdout = countOutput(pipes.stdout, { stream: 'stdout', run, send })
@@ -86,13 +91,12 @@ export function startCommand(program: readonly string[], { run, send, pipes }: S
     clearTimeout(graceTimer)
     if (!began && !end) throw new Error(stderr.text().trim() || `bwrap ended with ${signal ?? code}`)
     if (end) return { ...counts(), end, exitCode: -1, notes: [] }
-    const killed = signal !== null
-    const exitCode = killed ? 137 : (code ?? -1)
+    const killed = signal !== null || reached !== undefined
     return {
       ...counts(),
       end: killed ? 'killed' : 'exit',
-      exitCode,
-      notes: limitNotes(code),
+      exitCode: killed ? 137 : (code ?? -1),
+      notes: limitNotes(code, reached),
       ...survivorsIn(said),
     }
   })
@@ -101,7 +105,12 @@ export function startCommand(program: readonly string[], { run, send, pipes }: S
       clearTimeout(timer)
       clearTimeout(graceTimer)
     }),
+    pid: child.pid,
     cancel: () => stop('cancelled'),
+    endFor: (note) => {
+      reached ??= note
+      killAll(child)
+    },
     kill: () => {
       stdout.drop()
       stderr.drop()
@@ -227,7 +236,8 @@ function survivorsIn(said: string): Pick<EndMessage, 'survivors'> {
   return survivors.length === 0 ? {} : { survivors }
 }
 
-function limitNotes(code: number | null): string[] {
+function limitNotes(code: number | null, reached: string | undefined): string[] {
+  if (reached !== undefined) return [reached]
   if (code === 153)
     return [
       'The command wrote a file larger than the file size limit. Write smaller files, or raise execution.limits.fileSizeBytes in ~/.nexus/nexus.yaml.',

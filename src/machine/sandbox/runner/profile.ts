@@ -10,6 +10,9 @@ const TEMP_PATH = '/tmp'
 /** Where bubblewrap reads the filter of system calls from. */
 export const FILTER_DESCRIPTOR = 4
 
+/** The kernel refuses processes only beyond so many more: those that are too many are seen before, and end the command. */
+export const MORE_PROCESSES = 16
+
 /** Settings of ssh that belong to no user inside, which ssh refuses to read. */
 const HIDDEN = ['/etc/ssh/ssh_config.d']
 
@@ -137,7 +140,7 @@ function limitLines(limits: CommandLimits): string[] {
     ['f', kib(limits.fileSizeBytes)],
     ['n', limits.openFiles],
     ['d', kib(limits.dataBytes)],
-    ['u', limits.processes],
+    ['u', limits.processes + MORE_PROCESSES],
   ]
   return wanted.map(([flag, value]) => {
     const already = `{ [ "$(ulimit -H${flag})" != unlimited ] && [ "$(ulimit -H${flag})" -le ${value} ]; }`

@@ -1,7 +1,15 @@
 /** protocol: the words that the parent and its runner exchange over Node's IPC channel. Types only. */
 
-/** Limits of one command. Sizes in bytes; each process of a command has its own `dataBytes` and `fileSizeBytes`. */
+/** Limits of one command, and of all commands of a project. Sizes in bytes; each process has its own `dataBytes` and `fileSizeBytes`. */
 export interface CommandLimits {
+  /** Memory of all processes of one command together. */
+  readonly memoryBytes: number
+  /** CPU time of all processes of one command together; undefined = as much as its time allows. */
+  readonly cpuSeconds?: number
+  /** A command ends when less of the disk is left that it can fill, or less than half of what was left when it began. */
+  readonly freeDiskBytes: number
+  readonly projectMemoryBytes: number
+  readonly projectProcesses: number
   /** Processes and threads of one command together. */
   readonly processes: number
   readonly openFiles: number
@@ -28,6 +36,8 @@ export interface Policy {
   /** A directory of the runner's own; it and everything in it is removed when the runner ends. */
   readonly liveDirectory: string
   readonly limits: CommandLimits
+  /** The group of the kernel in which commands get theirs; undefined where there is none. */
+  readonly group: string | undefined
 }
 
 /** A directory of the host and the place where the command sees it. */

@@ -5,10 +5,20 @@ import { overOverlay } from './overlay.ts'
 import { PipePool } from './pipes.ts'
 import { bwrapArguments } from './profile.ts'
 import type { EndMessage, FromRunner, Policy, RunMessage, ToRunner } from './protocol.ts'
+import { type CommandGroup, openGroup } from './cgroup.ts'
+import { reachedInGroup } from './reached.ts'
 import { createTemp, listHome, tryRemoveTree } from './temp.ts'
+import { Watch } from './watch.ts'
 
 /** How long the end of a command waits for the removal of its temp; the rest goes with the runner's directory. */
 const REMOVAL_MS = 2_000
+
+/** The policy and what belongs to it. */
+interface Configured {
+  readonly policy: Policy
+  readonly pipes: PipePool
+  readonly watch: Watch
+}
 
 /** The one of its process. */
 export class Runner {
@@ -16,7 +26,7 @@ export class Runner {
   readonly #cancelled = new Set<number>()
   /** Commands with all that belongs to them, to the last step. */
   readonly #under = new Set<Promise<unknown>>()
-  #policy: { readonly policy: Policy; readonly pipes: PipePool } | undefined
+  #policy: Configured | undefined
   #isClosing = false
 
   receive(message: ToRunner): void {
@@ -38,7 +48,7 @@ export class Runner {
 
   /** Takes the policy and proves it: a real command under the real profile must begin and end well. */
   async #configure(policy: Policy): Promise<void> {
-    this.#policy = { policy, pipes: new PipePool(policy.liveDirectory) }
+    this.#policy = { policy, pipes: new PipePool(policy.liveDirectory), watch: new Watch(policy.limits) }
     const workspace = createTemp(policy.liveDirectory)
     try {
       const end = await this.#confine(trial(workspace))
@@ -64,29 +74,44 @@ export class Runner {
   }
 
   async #confine(run: RunMessage): Promise<EndMessage> {
-    if (!this.#policy) throw new Error('the runner has no policy yet')
-    const { policy, pipes } = this.#policy
+    const { policy } = this.#policyOf()
     const temp = createTemp(policy.liveDirectory)
+    const group = policy.group === undefined ? undefined : openGroup(policy.group, run.id, policy.limits)
     try {
-      const args = bwrapArguments(policy, run, temp)
-      const open = await pipes.open()
-      if (this.#isClosing) throw new Error('the runner is ending')
-      const program = programOf(policy, run.layer, args)
-      const command = startCommand(program, { run, send, pipes: open })
-      this.#running.set(run.id, command)
-      if (this.#cancelled.has(run.id)) command.cancel()
-      const end = await command.done
+      const end = await this.#start(run, temp, group)
       // The kernel closes it to everybody, also to who removes the rest.
       if (run.layer !== undefined) await tryRemoveTree(join(run.layer, 'work'))
       const leftInHome = await listHome(temp)
-      return { ...end, ...(leftInHome.length > 0 && { leftInHome }) }
+      const notes = group?.isOutOfMemory() === true ? [reachedInGroup(policy.limits)] : end.notes
+      return { ...end, notes, ...(leftInHome.length > 0 && { leftInHome }) }
     } finally {
+      group?.remove()
       this.#running.delete(run.id)
       this.#cancelled.delete(run.id)
       await tryRemoveTree(temp, { maxMs: REMOVAL_MS })
       // Nobody takes its changes any more.
       if (this.#isClosing && run.layer !== undefined) await tryRemoveTree(run.layer)
     }
+  }
+
+  /** Runs the command, watched, to its end. */
+  async #start(run: RunMessage, temp: string, group: CommandGroup | undefined): Promise<EndMessage> {
+    const { policy, pipes, watch } = this.#policyOf()
+    const program = programOf(policy, run.layer, bwrapArguments(policy, run, temp))
+    const open = await pipes.open()
+    if (this.#isClosing) throw new Error('the runner is ending')
+    const command = startCommand(group ? group.entered(program) : program, { run, send, pipes: open })
+    const { pid } = command
+    const directories = [temp, run.layer ?? run.workspace.source]
+    const forget = pid === undefined ? undefined : watch.add({ pid, directories, end: command.endFor })
+    this.#running.set(run.id, command)
+    if (this.#cancelled.has(run.id)) command.cancel()
+    return command.done.finally(forget)
+  }
+
+  #policyOf(): Configured {
+    if (!this.#policy) throw new Error('the runner has no policy yet')
+    return this.#policy
   }
 
   #cancel(id: number): void {
