@@ -40,6 +40,27 @@ export function readHostName(text: string): string | undefined {
   return host.split('.').every((label) => LABEL.test(label)) ? host : undefined
 }
 
+/** Whether a list has all that an entry allows, and none of what is denied. */
+export function listsHost(
+  { allowed, denied }: { readonly allowed: readonly HostRule[]; readonly denied: readonly HostRule[] },
+  wanted: HostRule,
+): boolean {
+  if (denied.some(({ host, port }) => coversName(host, wanted.host) && (port ?? wanted.port) === wanted.port))
+    return false
+  return allowed.some((rule) => containsHost(rule, wanted))
+}
+
+/** The line of nexus.yaml that lets commands of a skill reach hosts. `key` is that of its entry. */
+export function networkLine(key: string, hosts: readonly string[]): string {
+  const plain = (text: string): string => (/^[a-z_][\w.-]*$/i.test(text) ? text : JSON.stringify(text))
+  return `skills: { entries: { ${plain(key)}: { network: [${hosts.map(plain).join(', ')}] } } }`
+}
+
+/** In the form of a setting. */
+export function shownRule({ host, port }: HostRule): string {
+  return port === undefined ? host : `${host}:${port}`
+}
+
 function isPort(port: number): boolean {
   return port >= 1 && port <= 65_535
 }

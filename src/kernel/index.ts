@@ -33,9 +33,12 @@ export {
   deniesHost,
   type HostPort,
   type HostRule,
+  listsHost,
+  networkLine,
   readHostName,
   readHostRule,
   shownHost,
+  shownRule,
   WEB_PORTS,
 } from './hosts.ts'
 export { makeDirectory } from './make-directory.ts'

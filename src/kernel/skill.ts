@@ -15,6 +15,8 @@ export interface Requirements {
   readonly anyBins: readonly string[]
   readonly env: readonly string[]
   readonly config: readonly string[]
+  /** Hosts that its commands reach, as in `execution.network.allowedDomains`. */
+  readonly network: readonly string[]
 }
 
 /** A requirement that is written so that it cannot be read. */
@@ -209,6 +211,7 @@ export type HeldCode =
   | 'any-bins'
   | 'env'
   | 'config'
+  | 'network'
   | 'tool-group'
 
 /**

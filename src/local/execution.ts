@@ -1,10 +1,11 @@
 /** execution: what the configuration and this machine say about commands: limits, refused words, where to change them. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
-import type { Config, Environment } from '../config/index.ts'
-import { type HostRule, isJsonObject, ownValue, readHostRule } from '../kernel/index.ts'
+import type { Environment } from '../config/index.ts'
+import { isJsonObject, ownValue } from '../kernel/index.ts'
 import { proxySettings } from '../machine/net/index.ts'
 import type { ExecutionSettings } from '../tools/index.ts'
+import { networkOf } from './network.ts'
 import type { Settings } from './settings.ts'
 
 export function executionSettings({
@@ -29,15 +30,6 @@ export function executionSettings({
       net: { proxy: proxySettings({ ...proxyVariables(environment) }) },
     },
   }
-}
-
-/** The hosts of `execution.network`. */
-export function networkOf({ allowedDomains, deniedDomains }: Config['execution']['network']): {
-  readonly allowed: readonly HostRule[]
-  readonly denied: readonly HostRule[]
-} {
-  const rules = (hosts: readonly string[]): HostRule[] => hosts.map(readHostRule).filter((rule) => rule !== undefined)
-  return { allowed: rules(allowedDomains), denied: rules(deniedDomains) }
 }
 
 const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']

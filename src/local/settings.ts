@@ -15,6 +15,7 @@ import {
 } from '../config/index.ts'
 import { entryRules } from './entries.ts'
 import { WORKSPACE } from './messages.ts'
+import { networkOf } from './network.ts'
 import { packageRoot } from './package-root.ts'
 import { type AlsoUsed, protectedPaths, skillRoots } from './protected-paths.ts'
 import type { GateRules } from '../skills/gate/index.ts'
@@ -87,7 +88,7 @@ export async function readSettings(options: SettingsOptions): Promise<Settings> 
     sources: (await sourcesOf(loaded, environment, options.skillsDirs ?? [])).map((source) =>
       afterRecovery(source, loaded),
     ),
-    gateRules: gateRulesOf(loaded),
+    gateRules: gateRulesOf(loaded, options.network === false),
   }
 }
 
@@ -109,9 +110,10 @@ function overridesOf({ sandbox, prompt, network }: SettingsOptions): Pick<LoadCo
 }
 
 /** Facts of the configuration beside those of the target. */
-function gateRulesOf({ config, broken }: LoadedConfig): Settings['gateRules'] {
+function gateRulesOf({ config, broken }: LoadedConfig, isOffline: boolean): Settings['gateRules'] {
   return {
     ...entryRules(config),
+    network: isOffline ? undefined : networkOf(config.execution.network),
     disabledSkills: config.skills.disabled_skills,
     configTruthy: (path) => configTruthy(config, path),
     brokenSetting: (path) => {

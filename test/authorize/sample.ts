@@ -16,7 +16,12 @@ export function skillFrom(trusted: boolean): Skill {
     allowedTools: [],
     arguments: [],
     invocation: { model: true, user: true },
-    metadata: { os: [], requires: { bins: [], anyBins: [], env: [], config: [] }, install: [], always: false },
+    metadata: {
+      os: [],
+      requires: { bins: [], anyBins: [], env: [], config: [], network: [] },
+      install: [],
+      always: false,
+    },
     frontmatter: {},
     origin: { source: 'workspace', tier: 'workspace', rank: 0, trusted },
     directory: '/skills/github',

@@ -5,7 +5,7 @@ import { configKey } from '../../src/kernel/index.ts'
 test('a skill from an untrusted source cannot choose the key under which it is configured', () => {
   const metadata = {
     os: [],
-    requires: { bins: [], anyBins: [], env: [], config: [] },
+    requires: { bins: [], anyBins: [], env: [], config: [], network: [] },
     install: [],
     always: false,
     skillKey: 'github',

@@ -18,12 +18,25 @@ export interface Facts {
   readonly loaded?: ReadonlyMap<string, 'same' | 'changed'>
   /** The result of loading the skills; one that is not in it was not examined. */
   readonly examined?: ReadonlyMap<Skill, Examined>
+  /** Hosts that commands of a skill seem to need and no setting allows, with the key of its entry and the hosts that it has. */
+  readonly hosts?: ReadonlyMap<
+    Skill,
+    { readonly key: string; readonly known: readonly string[]; readonly proposed: readonly ProposedHost[] }
+  >
   readonly roots?: readonly SearchedRoot[]
   /** Files that look like the skill in places that are not searched. */
   readonly strays?: readonly StrayFile[]
   readonly host?: Host
   /** How paths are written for the person; without it they are whole. */
   readonly paths?: Paths
+}
+
+/** A host that commands of a skill may need. */
+export interface ProposedHost {
+  /** In the form of a setting. */
+  readonly host: string
+  /** The file that names it, the installer that uses it, or `refused before`. */
+  readonly from: string
 }
 
 /** How paths are written for the person. */

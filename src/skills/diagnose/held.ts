@@ -2,6 +2,7 @@ import { shownName } from '../catalog/index.ts'
 import { type Diagnostic, type HeldReason, nameKey, type Skill } from '../../kernel/index.ts'
 import type { Facts, Host } from './facts.ts'
 import { type Finding, finding, fromDiagnostics } from './finding.ts'
+import { aboutHosts } from './hosts.ts'
 import { ADVICE, MESSAGES } from './messages.ts'
 import { aboutLeftOut, aboutLoading } from './ready.ts'
 
@@ -17,6 +18,7 @@ export function aboutHeld(skill: Skill, reasons: readonly HeldReason[], facts: F
     ...aboutLoading(skill, facts),
     ...inSession(skill, facts),
     ...aboutLeftOut(skill, facts),
+    ...aboutHosts(skill, facts),
     ...fromDiagnostics(diagnostics.filter((diagnostic) => diagnostic !== cause)),
   ]
 }

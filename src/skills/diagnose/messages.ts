@@ -114,6 +114,11 @@ export const MESSAGES = {
     ),
   modelOnly: (message: string) => `${message} Only the model can start it (user-invocable: false).`,
   ready: () => words('It is ready.', READ),
+  'hosts-proposed': (hosts: string, line: string) =>
+    words(
+      `Its commands may need hosts that no setting allows, as read from its text: ${hosts}.`,
+      `For those that you trust, write in nexus.yaml: ${line}`,
+    ),
   'in-prompt': {
     whole: (tokens: number) => words(`It is in the prompt with its whole description (about ${tokens} tokens).`, READ),
     byName: () => words('It is in the prompt by its name only, because skills.prompt.style is names.', READ),

@@ -2,6 +2,7 @@ import { MAX_NAME_POINTS, shownName } from '../catalog/index.ts'
 import { nameKey, type Skill, skillAddress } from '../../kernel/index.ts'
 import type { Facts } from './facts.ts'
 import { type Finding, finding, fromDiagnostics } from './finding.ts'
+import { aboutHosts } from './hosts.ts'
 import { MESSAGES } from './messages.ts'
 
 const MAX_LEFT_OUT = 5
@@ -15,6 +16,7 @@ export function aboutReady(skill: Skill, facts: Facts): readonly Finding[] {
     useOf(skill, facts),
     ...inSession(skill, facts),
     ...aboutLeftOut(skill, facts),
+    ...aboutHosts(skill, facts),
     ...fromDiagnostics(skill.diagnostics),
   ]
 }

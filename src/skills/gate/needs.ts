@@ -7,7 +7,9 @@ import {
   CLIENT_BLOCKS,
   isJsonObject,
   type JsonValue,
+  listsHost,
   ownValue,
+  readHostRule,
 } from '../../kernel/index.ts'
 import { brokenParts, entryOf, type GateContext, isEnvName, settingAt, switchOf } from './prepare.ts'
 
@@ -42,7 +44,20 @@ function* unmetNeeds(skill: Skill, context: GateContext): Generator<Unmet> {
   const variables = missingVariables(skill, context)
   for (const name of variables) yield { code: 'env', name }
   for (const name of missingSettings(skill, context, variables)) yield { code: 'config', name }
+  if (missingHosts(skill, context).length > 0) yield { code: 'network', name: '' }
   if (allowsToolGroup) yield* refusedGroups(skill, allowsToolGroup)
+}
+
+/** Hosts of `requires.network` that no setting lets its commands reach. A target whose network is open needs no setting. */
+export function missingHosts(skill: Skill, context: GateContext): readonly string[] {
+  const { network } = skill.metadata.requires
+  if (network.length === 0 || context.facts.network !== false) return []
+  const { allowed, denied } = context.rules.network ?? { allowed: [], denied: [] }
+  const own = entryOf(skill, context)?.hosts ?? []
+  return network.filter((text) => {
+    const wanted = readHostRule(text)
+    return wanted === undefined || !listsHost({ allowed: [...allowed, ...own], denied }, wanted)
+  })
 }
 
 function* refusedGroups(skill: Skill, allows: (name: string) => boolean): Generator<Unmet> {

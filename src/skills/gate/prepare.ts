@@ -113,8 +113,9 @@ export function isEnvName(name: string): boolean {
 export interface EntryRules {
   /** `false` holds the skill, whatever its source; absent and `true` change nothing. */
   readonly enabled?: boolean
-  /** True when an `apiKey` is configured; it gives the skill's `primaryEnv` a value, and no other variable. */
+  /** Hosts that commands of the skill may reach. */
   readonly hosts?: readonly HostRule[]
+  /** True when an `apiKey` is configured; it gives the skill's `primaryEnv` a value, and no other variable. */
   readonly hasApiKey: boolean
   /** Names of the variables that `env:` would give to the skill's commands. */
   readonly env: ReadonlySet<string>
@@ -130,6 +131,8 @@ export interface GateRules {
   readonly disabledSkills: readonly string[]
   /** An agent's `skills:`: absent = all, a list = only these names or `source/name` addresses, `[]` = none. */
   readonly allowList?: readonly string[]
+  /** Hosts that all commands may reach, and those that none may; absent = no host. */
+  readonly network?: { readonly allowed: readonly HostRule[]; readonly denied: readonly HostRule[] }
   /** True when the configuration holds a truthy value at that dotted path. Own properties only. */
   readonly configTruthy: (path: string) => boolean
   /** The fault of the value at that path or around it, with its fix; undefined when it has none. Absent = no value has one. */

@@ -2,13 +2,15 @@ import {
   commandFix,
   type HeldReason,
   nearest,
+  networkLine,
   type ProposedCommand,
   type Skill,
+  shownRule,
   SKILL_FILE,
   toOsName,
   toSafeLine,
 } from '../../kernel/index.ts'
-import type { Unmet } from './needs.ts'
+import { missingHosts, type Unmet } from './needs.ts'
 import {
   entryKey,
   entryOf,
@@ -67,6 +69,10 @@ function wordsFor({ code, name }: Unmet, skill: Skill, context: GateContext): Wo
       return { missing: [name], text: `missing env: ${name}`, ...envWords(skill, name, context) }
     case 'config':
       return { missing: [name], text: `config not truthy: ${name}`, ...configWords(skill, name, context) }
+    case 'network': {
+      const hosts = missingHosts(skill, context)
+      return { missing: hosts, text: `network not allowed: ${hosts.join(', ')}`, ...hostWords(skill, hosts, context) }
+    }
     case 'tool-group':
       return {
         missing: [name],
@@ -74,6 +80,15 @@ function wordsFor({ code, name }: Unmet, skill: Skill, context: GateContext): Wo
         fix: `Allow ${/^group:/i.test(name) ? name : `group:${name}`} in the agent's tools policy.`,
       }
   }
+}
+
+/** The whole line, with the hosts that are in it already. */
+function hostWords(skill: Skill, hosts: readonly string[], context: GateContext): Pick<Words, 'fix' | 'setting'> {
+  if (!skill.origin.trusted) return { fix: 'Inspect the skill, trust its workspace, then allow the hosts for it.' }
+  const key = entryKey(skill, context)
+  const known = (entryOf(skill, context)?.hosts ?? []).map(shownRule)
+  const setting = ['skills', 'entries', key, 'network']
+  return { setting, fix: `Write in nexus.yaml: ${networkLine(key, [...known, ...hosts])}` }
 }
 
 function enabling(setting: Setting, { rules }: GateContext): string {

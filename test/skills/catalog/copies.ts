@@ -28,7 +28,12 @@ export function copy(name: string, parts: CopySketch = {}): Skill {
     allowedTools: [],
     arguments: [],
     invocation: { model: parts.model ?? true, user: true },
-    metadata: { os: [], install: [], always: false, requires: { bins: [], anyBins: [], env: [], config: [] } },
+    metadata: {
+      os: [],
+      install: [],
+      always: false,
+      requires: { bins: [], anyBins: [], env: [], config: [], network: [] },
+    },
     frontmatter: {},
     origin: { source, tier: parts.tier ?? 'local', rank: parts.rank ?? 0, trusted: parts.trusted ?? true },
     directory,

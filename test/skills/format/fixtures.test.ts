@@ -84,6 +84,7 @@ test('nested metadata gives every gate, and the places of seed 001 beside requir
       anyBins: ['curl', 'wget'],
       env: ['TRACKER_TOKEN'],
       config: ['tools.tracker.enabled'],
+      network: [],
     },
     primaryEnv: 'TRACKER_TOKEN',
     install: [

@@ -19,7 +19,7 @@ function codes(yaml: string): string[] {
 test('without metadata every list is empty and nothing is always', () => {
   assert.deepEqual(metadata('license: MIT'), {
     os: [],
-    requires: { bins: [], anyBins: [], env: [], config: [] },
+    requires: { bins: [], anyBins: [], env: [], config: [], network: [] },
     install: [],
     always: false,
   })

@@ -42,7 +42,7 @@ for (const [yaml, findings] of SLIPS) {
 test('a key of requires that is like no other is reported with those that there are', () => {
   const { diagnostics } = parse('metadata:\n  requires: {bins: [a], gizmo: x}')
   assert.equal(diagnostics.length, 1)
-  assert.match(diagnostics[0]?.fix ?? '', /bins, anyBins, env and config/)
+  assert.match(diagnostics[0]?.fix ?? '', /bins, anyBins, env, config and network/)
 })
 
 test('keys that are an author’s own, or another client’s, are no slips', () => {

@@ -1,7 +1,7 @@
 import type { HeldReason, Requirements, Skill, SkillMetadata, TargetFacts } from '../../../src/kernel/index.ts'
 import { gate, type GateRules } from '../../../src/skills/gate/index.ts'
 
-const NO_NEEDS: Requirements = { bins: [], anyBins: [], env: [], config: [] }
+const NO_NEEDS: Requirements = { bins: [], anyBins: [], env: [], config: [], network: [] }
 
 export interface Sketch {
   readonly name?: string

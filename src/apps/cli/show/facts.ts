@@ -22,6 +22,7 @@ import type { Invocation } from '../command.ts'
 import { agentFlag, agentOf } from '../open.ts'
 import { shortPath, typedPath } from '../terminal.ts'
 import { withCommands } from './findings.ts'
+import { hostsNeeded } from './hosts.ts'
 import { otherClientFolders, skillsAbove } from './other-clients.ts'
 
 export type Seen = Pick<Inspection, 'loaded' | 'sources' | 'facts' | 'waitsForTrust'> & { readonly catalog: Catalog }
@@ -78,6 +79,7 @@ export async function factsAbout(
   return {
     catalog,
     examined,
+    hosts: isQuick && skills.length > MAX_READ_FOR_HOSTS ? undefined : await hostsNeeded(skills, seen, invocation),
     prompt: loaded.config.skills.prompt,
     paths: pathsFor(invocation),
     roots: sources.flatMap(({ id, folder }) => (folder ? [{ source: id, path: folder.path }] : [])),
@@ -90,6 +92,9 @@ export async function factsAbout(
 export function pathsFor({ cwd, environment: { home } }: Invocation): Paths {
   return { shown: (path) => shortPath(path, { cwd, home }), typed: (path) => typedPath(path, cwd) }
 }
+
+/** Where there are more skills, files are not read for the hosts that they name. */
+const MAX_READ_FOR_HOSTS = 30
 
 /** Held skills whose files are read for the lines of their needs; the reasons of further ones are given without. */
 const MAX_ADVISED = 200

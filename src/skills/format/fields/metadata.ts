@@ -35,7 +35,8 @@ const OWN_KEYS: readonly string[] = ['id', 'kind', 'label', 'bins', 'os']
 const NAMES_REQUIREMENTS = /(?<![\w-])(?:requires|anyBins|os)["']?\s*:/
 const NONE: readonly never[] = Object.freeze([])
 const NO_FIELDS: JsonObject = Object.freeze({})
-const NO_REQUIREMENTS: Requirements = Object.freeze({ bins: NONE, anyBins: NONE, env: NONE, config: NONE })
+const EMPTY: Requirements = { bins: NONE, anyBins: NONE, env: NONE, config: NONE, network: NONE }
+const NO_REQUIREMENTS = Object.freeze(EMPTY)
 const NOTHING: SkillMetadata = Object.freeze({ os: NONE, requires: NO_REQUIREMENTS, install: NONE, always: false })
 
 interface Given {

@@ -47,7 +47,7 @@ export function reportSlips({ clients, metadata, requires, other }: Searched, ad
       const right = rightField(key, value, path.length > 1)
       if (right !== undefined) add([...path, key], right)
     }
-  if (requires) reportUnknown(requires, add, 'bins, anyBins, env and config')
+  if (requires) reportUnknown(requires, add, 'bins, anyBins, env, config and network')
   if (other) reportUnknown(other, add)
 }
 

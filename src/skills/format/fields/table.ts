@@ -51,6 +51,11 @@ export const REQUIRED: Readonly<Record<keyof Requirements, RequiredField>> = {
   bins: required('bins: [gh]', 'names of programs', /^[A-Za-z0-9._+-]{1,64}$/),
   anyBins: required('anyBins: [gh]', 'names of programs', /^[A-Za-z0-9._+-]{1,64}$/),
   env: required('env: [MY_API_KEY]', 'names of variables', /^[A-Za-z_][A-Za-z0-9_]{0,127}$/),
+  network: required(
+    'network: [api.example.com]',
+    'hosts such as api.example.com',
+    /^(?:localhost:\d{1,5}|(?:\*\.)?(?:[^\s.:/?#@*%\\[\]]{1,63}\.)+(?!\d)[^\s.:/?#@*%\\[\]]{1,63}(?::\d{1,5})?)$/,
+  ),
   config: required('config: [tools.github.enabled]', 'paths of settings', /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/),
 }
 
@@ -101,7 +106,7 @@ export const TOP_FORMS = {
 /** `requires` itself, a client's block in `metadata`, and a list of an install entry. */
 export const REQUIRES: Form = {
   code: 'field-type',
-  wanted: 'a mapping of bins, anyBins, env and config',
+  wanted: 'a mapping of bins, anyBins, env, config and network',
   example: 'requires: {bins: [gh]}',
 }
 export const CLIENT_BLOCK: Form = {

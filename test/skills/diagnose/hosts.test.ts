@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { hostsIn } from '../../../src/skills/diagnose/index.ts'
+
+const of = (text: string, path = 'scripts/x.sh'): string[] => hostsIn([{ path, text }]).map(({ host }) => host)
+
+test('hosts are read from whole addresses only', () => {
+  assert.deepEqual(of('curl -s "https://api.github.com/repos" https://API.github.com:443/x'), ['api.github.com'])
+  assert.deepEqual(of('wss://stream.acme.io:8443/v1 http://user:pass@data.acme.io/'), [
+    'stream.acme.io:8443',
+    'data.acme.io',
+  ])
+  for (const text of [
+    'https://${HOST}/x',
+    'https://api.{tenant}.acme.io/',
+    'https://api.$REGION.acme.io/',
+    'https://acme-$REGION.io',
+    'https://%s.acme.io/',
+    'https://api.acme.%s/',
+    'https://1.2.3.4/ http://[::1]/ http://localhost:3000/ http://0x7f.1/',
+    'https://example.com/x https://api.example.org https://your-site.acme.io https://my.acme.io http://nas.local/',
+    'api.github.com without an address',
+    'git@github.com:a/b.git',
+  ])
+    assert.deepEqual(of(text), [], text)
+})
+
+test('links for readers and the frontmatter of a SKILL.md name no host, its code does', () => {
+  const text = `---\nname: x\nhomepage: https://home.acme.io\n---\nSee [docs](https://docs.acme.io) or <https://more.acme.io>.\n\`curl https://api.acme.io\`\n`
+  assert.deepEqual(of(text, 'SKILL.md'), ['api.acme.io'])
+})
+
+test('installers that are called have known hosts', () => {
+  assert.deepEqual(of('pip install requests'), ['pypi.org', 'files.pythonhosted.org'])
+  assert.deepEqual(of('npx -y cowsay'), ['registry.npmjs.org'])
+  assert.deepEqual(of('run `gh pr list`'), ['api.github.com', 'github.com'])
+  assert.deepEqual(of('go install x@latest'), ['proxy.golang.org', 'sum.golang.org'])
+  assert.deepEqual(of('cargo install x'), ['index.crates.io', 'static.crates.io'])
+  assert.deepEqual(of('we went pip install-free; a gh flag; cargo cult'), [])
+})
