@@ -85,6 +85,8 @@ export interface CopyOptions {
   readonly mode: number
   readonly owner?: Owner | undefined
   readonly mustBeNew?: boolean
+  /** See `WriteOptions`. */
+  readonly isStaged?: boolean
   readonly pace?: Pace
 }
 

@@ -10,47 +10,44 @@ export interface Left {
   readonly changes?: CommandChanges
 }
 
-interface HeldUnit {
-  readonly unit: string
-  readonly reason: string
-}
-
 /** A set in words, and in numbers. */
 export function leftBy({ taken, notes }: Pushed): Left {
   if (taken === undefined) return { notes }
   const { set, entries } = taken
-  const unitsOf = (verdict: SetEntry['verdict']): SetEntry[] => [
-    ...new Map(entries.filter((entry) => entry.verdict === verdict).map((entry) => [entry.unit, entry])).values(),
+  const unitsIf = (isMeant: (entry: SetEntry) => boolean): { readonly unit: string; readonly reason: string }[] => [
+    ...new Map(entries.filter(isMeant).map(({ unit, reason = '' }) => [unit, { unit, reason }])).values(),
   ]
-  const [held, conflicts] = [unitsOf('held'), unitsOf('conflict')]
-  const [notTaken, never] = [true, false].map((isOfSecrets) =>
-    unitsOf('never').filter(({ reason }) => (reason === NO_SET) === isOfSecrets),
-  ) as [SetEntry[], SetEntry[]]
-  const [ofFiles, ofGit] = [false, true].map((isOfGit) =>
-    held.filter(({ git }) => (git !== undefined) === isOfGit).map(({ unit, reason = '' }) => ({ unit, reason })),
-  ) as [HeldUnit[], HeldUnit[]]
-  const packages = unitsOf('beside').filter(({ reason }) => reason !== undefined)
-  const names = (some: readonly SetEntry[]): string[] => some.map(({ unit }) => unit)
+  const namesIf = (isMeant: (entry: SetEntry) => boolean): string[] => unitsIf(isMeant).map(({ unit }) => unit)
   const applied = appliedFiles(entries)
-  if (set === undefined)
-    return {
-      notes: [
-        ...notes,
-        ...(applied.length > 0 ? [CHANGED.noSet()] : []),
-        ...(notTaken.length > 0 ? [CHANGED.notTaken(names(notTaken))] : []),
-        ...(packages.length > 0 ? [CHANGED.beside(names(packages))] : []),
-        ...(never.length > 0 ? [CHANGED.never(names(never))] : []),
-      ],
-    }
-  return {
-    notes: [
-      ...notes,
-      ...(ofFiles.length > 0 ? [CHANGED.held(ofFiles, set.id)] : []),
-      ...(ofGit.length > 0 ? [CHANGED.heldGit(ofGit, set.id)] : []),
-      ...(conflicts.length > 0 ? [CHANGED.conflict(names(conflicts), set.id)] : []),
-      ...(packages.length > 0 ? [CHANGED.beside(names(packages))] : []),
-      ...(never.length > 0 ? [CHANGED.never(names(never))] : []),
-    ],
-    changes: { id: set.id, applied: applied.map(({ path }) => path), held: names([...held, ...conflicts]) },
-  }
+  const [ofFiles, ofGit] = [
+    unitsIf(({ verdict, git }) => verdict === 'held' && git === undefined),
+    unitsIf(({ verdict, git }) => verdict === 'held' && git !== undefined),
+  ]
+  const conflicts = namesIf(({ verdict }) => verdict === 'conflict')
+  const { id = '' } = set ?? {}
+  const rows: readonly (readonly [readonly unknown[], () => string])[] = [
+    [set === undefined ? applied : [], CHANGED.noSet],
+    [ofFiles, () => CHANGED.held(ofFiles, id)],
+    [ofGit, () => CHANGED.heldGit(ofGit, id)],
+    [conflicts, () => CHANGED.conflict(conflicts, id)],
+    ...namesOf(namesIf),
+  ]
+  const said = [...notes, ...rows.flatMap(([names, say]) => (names.length > 0 ? say() : []))]
+  if (set === undefined) return { notes: said }
+  const held = [...namesIf(({ verdict }) => verdict === 'held'), ...conflicts]
+  return { notes: said, changes: { id, applied: applied.map(({ path }) => path), held } }
+}
+
+/** Places of which no set has the bytes. */
+function namesOf(
+  namesIf: (isMeant: (entry: SetEntry) => boolean) => string[],
+): (readonly [readonly string[], () => string])[] {
+  const notTaken = namesIf(({ verdict, reason }) => verdict === 'never' && reason === NO_SET)
+  const packages = namesIf(({ verdict, reason }) => verdict === 'beside' && reason !== undefined)
+  const never = namesIf(({ verdict, reason }) => verdict === 'never' && reason !== NO_SET)
+  return [
+    [notTaken, () => CHANGED.notTaken(notTaken)],
+    [packages, () => CHANGED.beside(packages)],
+    [never, () => CHANGED.never(never)],
+  ]
 }

@@ -1,9 +1,8 @@
 /** local: commands on this machine, confined. Ties the parts together: state, stage, runner, workspace. */
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { type Diagnostic, isNexusError, type Skill, type TargetFacts, toSafeLine } from '../../../kernel/index.ts'
 import { FAILURES, LAYERS, NOT_KEPT, sandboxError } from '../messages.ts'
-import { dependencyName } from '../mirror/dependencies.ts'
 import { CommandOutput } from '../output.ts'
 import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from '../request.ts'
 import type { EndMessage } from '../runner/protocol.ts'
@@ -71,8 +70,8 @@ function streamLimit({ onBytes, onOutput, maxLiveBytes, maxOutputBytes }: Checke
 /** Only the command's own words say that a write failed. */
 function refusedWrites(bound: readonly string[], said: string): string[] {
   const lines = said.split('\n').filter((line) => /read-only file system|\bEROFS\b/i.test(line))
-  const names = bound.filter((path) => lines.some((line) => line.includes(dependencyName(path)))).map(dependencyName)
-  return [...new Set(names)].map(NOT_KEPT.dependency)
+  const names = new Set(bound.map((path) => basename(path)))
+  return [...names].filter((name) => lines.some((line) => line.includes(name))).map(NOT_KEPT.dependency)
 }
 
 /** A layer does not rename directories of the workspace; the system says that it would be another device. */

@@ -1,24 +1,8 @@
 /** dependencies: directories of installed packages. Commands read them where they are; they are not copied. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { createGate, type Surroundings } from '../../changes/index.ts'
 import type { Owner, Tree } from '../../files/index.ts'
-
-interface Dependency {
-  /** The name, or the last names of the path. */
-  readonly name: string
-  /** A file that is in each of them, for names that people also give to their own directories. */
-  readonly mark?: string
-  readonly why: string
-}
-
-/** Only what a package manager fills and can fill again. Build output is not here: commands make it, and it must come back. */
-const DEPENDENCIES: readonly Dependency[] = [
-  { name: 'node_modules', why: 'npm, pnpm, yarn and bun install packages into it' },
-  { name: '.venv', mark: 'pyvenv.cfg', why: 'a virtual environment of Python' },
-  { name: 'venv', mark: 'pyvenv.cfg', why: 'a virtual environment of Python' },
-  { name: '.tox', why: 'tox makes virtual environments in it' },
-  { name: 'vendor/bundle', why: 'bundler installs gems into it' },
-]
 
 /** Each is a mount of its own; what is more is copied. */
 const MAX_BOUND = 64
@@ -30,37 +14,30 @@ export interface BindOptions {
   /** Whom commands run as; undefined when that is ourselves. */
   readonly owner: Owner | undefined
   /** Names that commands may change, which are copied. */
-  readonly writable: readonly string[]
+  readonly opened: Surroundings['opened']
 }
 
-/** Finds what is bound into the copy, while the workspace is listed. */
-export class Dependencies {
-  readonly bound: string[] = []
-  readonly #options: BindOptions
-  readonly #names: readonly Dependency[]
-
-  constructor(options: BindOptions) {
-    this.#options = options
-    this.#names = DEPENDENCIES.filter(({ name }) => !options.writable.includes(name))
+/** Says of each directory whether its content is not copied, and collects those. */
+export function findDependencies({ host, workspace, owner, opened }: BindOptions): {
+  readonly bound: string[]
+  readonly take: (path: string) => boolean
+} {
+  const bound: string[] = []
+  const has = (path: string): boolean => host.entry(path) !== undefined
+  const judge = createGate({ before: has, after: has, never: new Set(), named: new Set(), opened })
+  const isUnit = (path: string): boolean => {
+    const { verdict, unit, reason } = judge({ path, type: 'changed', kind: 'directory' })
+    // A cache has no reason, and stays small.
+    return verdict === 'beside' && unit === path && reason !== undefined
   }
-
-  /** True for a directory whose content is not copied. */
-  take(path: string): boolean {
-    const { host, workspace, owner } = this.#options
-    const kind = this.#names.find(({ name }) => path === name || path.endsWith(`/${name}`))
-    if (kind === undefined || this.bound.length >= MAX_BOUND) return false
+  const take = (path: string): boolean => {
     // Arguments of programs are text.
-    if (!path.isWellFormed() || (kind.mark !== undefined && host.entry(`${path}/${kind.mark}`) === undefined))
-      return false
-    if (!isReadable(join(workspace, path), owner)) return false
-    this.bound.push(path)
-    return true
+    const isBound =
+      bound.length < MAX_BOUND && isUnit(path) && path.isWellFormed() && isReadable(join(workspace, path), owner)
+    if (isBound) bound.push(path)
+    return isBound
   }
-}
-
-/** The name to write into `execution.workspace.writable` for a bound directory. */
-export function dependencyName(path: string): string {
-  return DEPENDENCIES.find(({ name }) => path === name || path.endsWith(`/${name}`))?.name ?? path
+  return { bound, take }
 }
 
 /** Whether the user of commands can list a directory where it is. Another user than we are gets only what everybody gets. */

@@ -20,8 +20,8 @@ import {
   type SetLimits,
 } from '../../changes/index.ts'
 import { leadingAmong, type ProtectedPlaces, rulesOf, withLeading } from '../places.ts'
-import { Dependencies } from './dependencies.ts'
-import { GONE, type Pair, Push, type Pushed } from './push.ts'
+import { findDependencies } from './dependencies.ts'
+import { GONE, type Own, type Pair, Push, type Pushed } from './push.ts'
 import type { Known } from './saved.ts'
 import { listTree, type MirrorLimits, removeWhole } from './scan.ts'
 
@@ -47,10 +47,8 @@ export class Mirror {
   /** Entries of the workspace that lead to others. */
   #leading: readonly string[] = []
   #closed: readonly string[] = []
-  /** Stamps in the copy of what is held, by path. */
-  readonly #laid: Map<string, string>
-  /** The same of what stays beside the workspace. */
-  readonly #beside: Map<string, string>
+  /** Held paths, and those that stay beside the workspace. */
+  readonly #own: Map<string, Own>
   #hasSecrets = false
   #isUsable = true
   #bound: readonly string[] = []
@@ -60,13 +58,12 @@ export class Mirror {
     this.directory = options.directory
     this.#options = options
     this.#pairs = known?.pairs ?? new Map()
-    this.#laid = known?.laid ?? new Map()
-    this.#beside = known?.beside ?? new Map()
+    this.#own = known?.own ?? new Map()
   }
 
   /** For a later process; undefined for a copy in which a command had secrets. */
   get known(): Known | undefined {
-    return this.#hasSecrets ? undefined : { pairs: this.#pairs, laid: this.#laid, beside: this.#beside }
+    return this.#hasSecrets ? undefined : { pairs: this.#pairs, own: this.#own }
   }
 
   /** False when the last way back did not come to its end: the copy then has changes that are not the workspace's. */
@@ -90,7 +87,7 @@ export class Mirror {
       const pace = paceOf(signal)
       // Commands do not get files that we may not read.
       const { limits, workspace, owner, places } = this.#options
-      const dependencies = new Dependencies({ host, workspace, owner, writable: places.writable })
+      const dependencies = findDependencies({ host, workspace, owner, opened: rulesOf(places).opened })
       const leavesOut = (path: string): boolean => !isComplete && dependencies.take(path)
       const { entries, leftovers } = await listTree(host, { limits, pace, leavesOut })
       for (const path of leftovers) await host.removeAll(path)
@@ -98,13 +95,11 @@ export class Mirror {
       this.#leading = leadingAmong(leading, rulesOf(places), (path) => entries.has(path))
       this.#closed = closed
       const held = await heldPaths(this.#options.records)
-      await this.#unlay(mirror, held)
+      await this.#give(mirror, (path, { verdict }) => verdict === 'held' && !held.has(path))
       await this.#dropStale({ mirror, pace }, entries)
       // Packages that the workspace has by itself by now.
-      for (const unit of [...this.#beside.keys()].filter((each) => entries.has(each) && !this.#pairs.has(each))) {
-        await removeWhole(mirror, unit)
-        this.#beside.delete(unit)
-      }
+      const isOfBoth = (path: string): boolean => entries.has(path) && !this.#pairs.has(path)
+      await this.#give(mirror, (path, { verdict }) => verdict === 'beside' && isOfBoth(path))
       const pairs = new Map<string, Pair>()
       // The listing names parents first, and the map keeps that order.
       await forEachPaced(entries, pace, async ([path, entry]) => {
@@ -132,8 +127,7 @@ export class Mirror {
         host,
         mirror,
         pairs: this.#pairs,
-        laid: this.#laid,
-        beside: this.#beside,
+        own: this.#own,
         limits,
         signal,
       })
@@ -153,12 +147,12 @@ export class Mirror {
     }
   }
 
-  /** Takes out of the copy what is no longer held: the workspace's own comes instead. */
-  async #unlay(mirror: Tree, held: Awaited<ReturnType<typeof heldPaths>>): Promise<void> {
-    for (const path of [...this.#laid.keys()].filter((each) => !held.has(each))) {
+  /** Takes out of the copy what is no longer its own: that of the workspace comes instead. */
+  async #give(mirror: Tree, isOver: (path: string, own: Own) => boolean): Promise<void> {
+    for (const [path] of [...this.#own].filter(([each, own]) => isOver(each, own))) {
       await removeWhole(mirror, path)
       this.#pairs.delete(path)
-      this.#laid.delete(path)
+      this.#own.delete(path)
     }
   }
 
@@ -166,13 +160,13 @@ export class Mirror {
   async #lay(mirror: Tree, held: Awaited<ReturnType<typeof heldPaths>>): Promise<void> {
     const { records, owner } = this.#options
     for (const [path, { set, side }] of held) {
-      if (this.#laid.has(path)) continue
+      if (this.#own.get(path)?.verdict === 'held') continue
       const bytes = side && records.bytes(set, side)
       if (bytes !== undefined && side && this.#canLay(mirror, path))
         await putSide(mirror, path, { side: { ...side, mode: side.mode | 0o600 }, bytes, owner })
       else if (side === undefined) await putSide(mirror, path, { side, bytes: undefined })
       const stamp = side ? mirror.entry(path)?.stamp : GONE
-      if (stamp !== undefined) this.#laid.set(path, stamp)
+      if (stamp !== undefined) this.#own.set(path, { verdict: 'held', stamp })
     }
   }
 
@@ -200,7 +194,14 @@ export class Mirror {
       if (entry.kind === 'directory') {
         if (!mirror.entry(path)) mirror.makeDirectory(path, { mode: entry.mode | 0o700, owner })
       } else if (entry.kind === 'link') mirror.makeLink(path, entry.target ?? '')
-      else await mirror.copyFrom(host, path, { mode: entry.mode | 0o400, owner, pace })
+      else {
+        const copied = { mode: entry.mode | 0o400, owner, pace }
+        // No command reads the copy now: a new file gets its name at once, which halves the calls.
+        await mirror.copyFrom(host, path, { ...copied, isStaged: true }).catch((error: unknown) => {
+          if (codeOf(error) === 'EEXIST') return mirror.copyFrom(host, path, copied)
+          throw error
+        })
+      }
     } catch (error) {
       // It vanished or became something else between the listing and the copy, or we may not read it: the command does not get it.
       if (isAbsence(error) || isClosed(error) || ['EISDIR', 'ENXIO', 'EAGAIN'].includes(codeOf(error))) return undefined

@@ -21,6 +21,13 @@ export interface Pair {
   readonly mirror: Entry
 }
 
+/** A path of the mirror that the workspace does not have so. */
+export interface Own {
+  readonly verdict: 'held' | 'beside'
+  /** In the mirror; `GONE` for a removal. */
+  readonly stamp: string
+}
+
 /** Parts that one way back needs. */
 export interface PushOptions {
   readonly limits: MirrorLimits
@@ -28,10 +35,8 @@ export interface PushOptions {
   readonly mirror: Tree
   /** Kept true: holds what is equal on both sides when the push is over. */
   readonly pairs: Map<string, Pair>
-  /** Kept true: stamps in the mirror of what is held, by path. */
-  readonly laid: Map<string, string>
-  /** The same of what stays beside the workspace. */
-  readonly beside: Map<string, string>
+  /** Kept true: what is held, and what stays beside the workspace, by path. */
+  readonly own: Map<string, Own>
   /** Ends the work. What is not taken back by then is one note. */
   readonly signal: AbortSignal
 }
@@ -135,24 +140,24 @@ export class Push {
   }
 
   async #changes({ entries }: Listing): Promise<Change[]> {
-    const { pairs, laid, beside } = this.#options
+    const { pairs, own } = this.#options
     const changes: Change[] = []
     await forEachPaced(entries, this.#pace, async ([path, entry]) => {
       const before = pairs.get(path)?.mirror
-      if (isSame(before, entry) || [laid.get(path), beside.get(path)].includes(entry.stamp)) return
+      if (isSame(before, entry) || own.get(path)?.stamp === entry.stamp) return
       const { kind } = entry
       if (kind === 'other') return
       changes.push(changeAt(path, { kind, target: entry.target, isNew: before === undefined }))
     })
     for (const [path, { mirror }] of pairs)
-      if (!entries.has(path) && mirror.kind !== 'other' && ![laid.get(path), beside.get(path)].includes(GONE))
+      if (!entries.has(path) && mirror.kind !== 'other' && own.get(path)?.stamp !== GONE)
         changes.push({ path, type: 'removed', kind: mirror.kind })
     return changes
   }
 
   /** After the set: what is applied is equal on both sides, what is held stays in the mirror, and the rest goes. */
   async #settle(changes: readonly Change[], { entries }: Listing, taken: Taken | undefined): Promise<void> {
-    const { pairs, laid } = this.#options
+    const { pairs, own } = this.#options
     const verdicts = new Map(taken?.entries.map(({ path, verdict }) => [path, verdict]))
     const beside = (taken?.entries ?? []).filter(({ verdict }) => verdict === 'beside').map(({ path }) => path)
     const isBeside = (path: string): boolean => beside.some((unit) => path === unit || path.startsWith(`${unit}/`))
@@ -161,11 +166,9 @@ export class Push {
     await forEachPaced(changes, this.#pace, async ({ path, type }) => {
       const entry = entries.get(path)
       const verdict = verdictOf(path)
-      laid.delete(path)
-      this.#options.beside.delete(path)
+      own.delete(path)
       if (verdict === 'never' || verdict === 'conflict') await this.#forget(path)
-      else if (verdict === 'held') laid.set(path, entry?.stamp ?? GONE)
-      else if (verdict === 'beside') this.#options.beside.set(path, entry?.stamp ?? GONE)
+      else if (verdict === 'held' || verdict === 'beside') own.set(path, { verdict, stamp: entry?.stamp ?? GONE })
       else if (type === 'removed') pairs.delete(path)
       else await this.#pair(path, entry)
     })
@@ -222,7 +225,7 @@ export function changeAt(
   }
 }
 
-/** Stamp of a held removal. */
+/** Stamp of a removal. */
 export const GONE = 'gone'
 
 function isSame(before: Entry | undefined, now: Entry): boolean {

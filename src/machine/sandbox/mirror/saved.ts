@@ -3,16 +3,14 @@ import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf, forEachPaced, ownerToken, type Pace, Tree } from '../../files/index.ts'
 import { tryRemoveTree } from '../runner/temp.ts'
-import type { Pair } from './push.ts'
+import { GONE, type Own, type Pair } from './push.ts'
 import { listTree, removeWhole } from './scan.ts'
 
 /** Facts about a copy, by path. */
 export interface Known {
   readonly pairs: Map<string, Pair>
-  /** Stamps of what is held. */
-  readonly laid: Map<string, string>
-  /** The same of what stays beside the workspace. */
-  readonly beside: Map<string, string>
+  /** Held paths, and those that stay beside the workspace. */
+  readonly own: Map<string, Own>
 }
 
 /** One workspace and the place of its mirror. */
@@ -38,13 +36,10 @@ export async function saveMirror(place: SavedPlace, { from, known, workspace, pa
     renameSync(from, join(place.directory, part, COPY))
     all.makeLink(`${part}/workspace`, workspace)
     const lines = [JSON.stringify(place.identity)]
-    const parts: [string, Map<string, Pair | string>][] = [
-      ['pair', new Map(known.pairs)],
-      ['laid', new Map(known.laid)],
-      ['beside', new Map(known.beside)],
-    ]
-    for (const [kind, map] of parts)
-      await forEachPaced(map, pace, ([path, value]) => void lines.push(JSON.stringify([kind, path, value])))
+    const add = (kind: keyof Known): Promise<void> =>
+      forEachPaced<[string, Pair | Own]>(known[kind], pace, (row) => void lines.push(JSON.stringify([kind, ...row])))
+    await add('pairs')
+    await add('own')
     await all.write(`${part}/${KNOWN}`, { bytes: Buffer.from(lines.join('\n')), mode: 0o600, pace })
     renameSync(join(place.directory, part), join(place.directory, place.name))
   } catch (error) {
@@ -84,15 +79,15 @@ export async function takeMirror(place: SavedPlace, to: string, pace: Pace): Pro
 
 async function readKnown(directory: string, identity: string, pace: Pace): Promise<Known> {
   const tree = new Tree(directory)
-  const known: Known = { pairs: new Map(), laid: new Map(), beside: new Map() }
+  const known: Known = { pairs: new Map(), own: new Map() }
   try {
     const { bytes } = await tree.read(KNOWN, { maxBytes: MAX_KNOWN_BYTES, pace })
     const [first = '', ...lines] = new TextDecoder().decode(bytes).split('\n')
     if (JSON.parse(first) !== identity) throw new Error('it is of another workspace')
     await forEachPaced(lines, pace, (line) => {
-      const [kind, path, value] = JSON.parse(line) as ['pair', string, Pair] | ['laid' | 'beside', string, string]
-      if (kind === 'pair') known.pairs.set(path, value)
-      else known[kind].set(path, value)
+      const row = JSON.parse(line) as ['pairs', string, Pair] | ['own', string, Own]
+      if (row[0] === 'pairs') known.pairs.set(row[1], row[2])
+      else known.own.set(row[1], row[2])
     })
     return known
   } finally {
@@ -101,19 +96,22 @@ async function readKnown(directory: string, identity: string, pace: Pace): Promi
 }
 
 /** Removes from the copy what is not as it is known, and forgets what is not there: a process of a command may have outlived its runner. */
-async function check(directory: string, { pairs, laid, beside }: Known, pace: Pace): Promise<void> {
+async function check(directory: string, { pairs, own }: Known, pace: Pace): Promise<void> {
   const tree = new Tree(directory)
   try {
-    const isUnit = (path: string): boolean => beside.has(path) && !pairs.has(path)
+    const isBeside = (path: string): boolean => own.get(path)?.verdict === 'beside'
+    const isUnit = (path: string): boolean => isBeside(path) && !pairs.has(path)
     const { entries, others, gone } = await listTree(tree, { pace, opens: true, leavesOut: isUnit })
     const isKnown = (path: string, stamp: string): boolean =>
-      [pairs.get(path)?.mirror.stamp, laid.get(path)].includes(stamp) || beside.has(path)
+      [pairs.get(path)?.mirror.stamp, own.get(path)?.stamp].includes(stamp) || isBeside(path)
     const strange = [...entries].filter(([path, { stamp }]) => !isKnown(path, stamp)).map(([path]) => path)
     for (const path of [...strange, ...others, ...gone]) await removeWhole(tree, path)
     await forEachPaced(pairs, pace, ([path, { mirror }]) => {
-      if (tree.entry(path)?.stamp !== mirror.stamp && laid.get(path) !== 'gone') pairs.delete(path)
+      const { verdict, stamp } = own.get(path) ?? {}
+      if (tree.entry(path)?.stamp !== mirror.stamp && !(verdict === 'held' && stamp === GONE)) pairs.delete(path)
     })
-    for (const [path, stamp] of laid) if (stamp !== 'gone' && tree.entry(path)?.stamp !== stamp) laid.delete(path)
+    for (const [path, { verdict, stamp }] of own)
+      if (verdict === 'held' && stamp !== GONE && tree.entry(path)?.stamp !== stamp) own.delete(path)
   } finally {
     tree.close()
   }
