@@ -35,6 +35,7 @@ const OURS: ReadonlySet<string> = new Set([
   'Invalid API key',
   'Too many wrong keys',
   'The server is busy',
+  'The server is starting',
   'The server is shutting down',
 ])
 

@@ -26,12 +26,17 @@ export async function post(url: string, options: PostOptions): Promise<unknown> 
     try {
       return await once(url, options)
     } catch (error) {
-      const isConnection = error instanceof ClientError && error.kind === 'connection'
-      const mayRepeat = isConnection && (isRepeatable || NOT_SENT.has(errorCode(rootOf(error)) ?? ''))
-      if (!mayRepeat || attempt >= retries || signal?.aborted) throw error
+      if (!mayRepeat(error, isRepeatable) || attempt >= retries || signal?.aborted) throw error
       await pause(attempt, signal)
     }
   }
+}
+
+/** A server that is starting, ending or full did not take the request. */
+function mayRepeat(error: unknown, isRepeatable: boolean): boolean {
+  if (!(error instanceof ClientError)) return false
+  if (error.kind === 'http') return error.status === 503
+  return error.kind === 'connection' && (isRepeatable || NOT_SENT.has(errorCode(rootOf(error)) ?? ''))
 }
 
 /** 100 ms, 200 ms … Ends with the signal, without an error. */

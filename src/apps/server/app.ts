@@ -113,7 +113,8 @@ async function withCaller(
   const headers = incoming.headersDistinct
   const foreign = checkSite(headers)
   if (foreign) return refuse(outgoing, foreignSite(foreign))
-  if (state() !== 'ready') return refuse(outgoing, REFUSALS.closing)
+  if (state() === 'starting') return refuse(outgoing, REFUSALS.starting)
+  if (state() === 'closing') return refuse(outgoing, REFUSALS.closing)
   const caller = await callers(headers, served().runtime.store.agents)
   const refusal = isRefusal(caller) ? caller : await work(caller)
   if (refusal) refuse(outgoing, refusal)

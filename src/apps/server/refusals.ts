@@ -26,6 +26,7 @@ export const REFUSALS = {
   badEventId: { status: 400, error: 'Last-Event-ID must be the id of an event' },
   busy: { status: 503, error: 'The server is busy' },
   streams: { status: 503, error: 'Too many event streams' },
+  starting: { status: 503, error: 'The server is starting' },
   closing: { status: 503, error: 'The server is shutting down' },
   header: { status: 400, error: 'A header is too long' },
 } as const satisfies Readonly<Record<string, Refusal>>

@@ -1,6 +1,6 @@
 /** The life of a server: listen, open, take over what ended processes left, serve, reload, end. */
 import { readFile } from 'node:fs/promises'
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../../config/index.ts'
 import { isNexusError, type JsonObject } from '../../kernel/index.ts'
@@ -8,6 +8,7 @@ import type { AgentRecord } from '../../store/index.ts'
 import { createClient, detectServer } from '../client/index.ts'
 import { createKeyCheck, createSiteCheck, isLoopback, listen, openKeyFile } from '../http/index.ts'
 import { createTable, type ServerControls } from '../rpc/index.ts'
+import { refuse, sendText } from './answer.ts'
 import { createApp } from './app.ts'
 import { createCallers } from './callers.ts'
 import { createEventStreams } from './event-stream.ts'
@@ -16,6 +17,7 @@ import { createLoad } from './load.ts'
 import type { ServerLog } from './log.ts'
 import { SERVER } from './messages.ts'
 import { announce } from './presence.ts'
+import { REFUSALS } from './refusals.ts'
 import { openTelemetry } from './telemetry/telemetry.ts'
 import { createTokens } from './tokens.ts'
 
@@ -57,6 +59,9 @@ export async function serve(options: ServeOptions): Promise<void> {
   const signal = AbortSignal.any([options.signal, ended.signal])
   let state: 'starting' | 'ready' | 'closing' = 'starting'
   await using parts = new AsyncDisposableStack()
+  let listener = whileStarting
+  // Before the first connection: one that nobody answers would wait for ever.
+  server.on('request', (request, response) => listener(request, response))
   parts.defer(() => {
     server.close()
     server.closeAllConnections()
@@ -107,7 +112,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const site = (): ReturnType<typeof createSiteCheck> =>
     createSiteCheck({ port, hosts: current().allowedHosts, origins: current().allowedOrigins })
   let checkSite = site()
-  const listener = createApp({
+  listener = createApp({
     table,
     server: controls,
     load,
@@ -120,7 +125,6 @@ export async function serve(options: ServeOptions): Promise<void> {
     mcp: { handle: (request, response) => generations.current().mcp?.handle(request, response) },
     state: () => state,
   })
-  server.on('request', listener)
   const reload = (): void => {
     log.info('reload')
     generations.reload().then(
@@ -157,6 +161,11 @@ export async function serve(options: ServeOptions): Promise<void> {
 }
 
 const ANSWERS_MS = 1_000
+
+function whileStarting({ url }: IncomingMessage, response: ServerResponse): void {
+  if (url === '/healthz') sendText(response, 200, '{"status":"ok"}')
+  else refuse(response, REFUSALS.starting)
+}
 
 async function allAnswered(load: ReturnType<typeof createLoad>): Promise<void> {
   while (load.count('requests') + load.count('waiting') > 0) await sleep(10)
