@@ -108,7 +108,8 @@ async function place(bench, directory, { url, path, name }) {
   const { nexus } = bench
   const scope = scopeIn(bench, directory)
   const locator = { type: 'git', url, ...(path && { path }) }
-  await using source = await nexus.openSource(locator, { scope, home: directory })
+  const likely = name === undefined ? 'all' : [name]
+  await using source = await nexus.openSource(locator, { scope, home: directory, likely })
   const chosen = source.candidates.filter((each) => name === undefined || each.name === name)
   const packages = await source.read(chosen)
   const wanted = packages.map((each) => ({ package: each, source: source.lockedAs(each) }))

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Environment, LoadedConfig } from '../config/index.ts'
 import { toSafeLine } from '../kernel/index.ts'
+import { readGitSettings } from '../machine/host/index.ts'
 import {
   inScope,
   isDue,
@@ -58,6 +59,8 @@ function millisecondsOf(duration: string): number {
 
 export interface RefreshOptions {
   readonly environment: Environment
+  /** The part of the user's git configuration that git needs, read once for many sources. Default: it is read. */
+  readonly settings?: ReturnType<typeof readGitSettings>
   readonly signal?: AbortSignal | undefined
 }
 
@@ -65,17 +68,30 @@ export interface RefreshOptions {
 export function refreshSource(
   { source, scope }: Pick<GitSource, 'source' | 'scope'>,
   loaded: LoadedConfig,
-  { environment, signal }: RefreshOptions,
+  { signal, ...options }: RefreshOptions,
 ): Promise<SourceStatus> {
-  const access = refreshAccess(scope, loaded, { environment, signal })
+  const access = refreshAccess(scope, loaded, { signal, ...options })
   return refreshKept(scope, source, { access, alone: aloneOf(loaded, signal), now: new Date() })
 }
 
-export function refreshAccess(scope: Scope, loaded: LoadedConfig, { environment, signal }: RefreshOptions) {
+/** Refreshes sources side by side. Rejects with the first failure that is no problem of a source, when all have ended. */
+export async function refreshAll(
+  sources: readonly GitSource[],
+  loaded: LoadedConfig,
+  { environment, signal }: Omit<RefreshOptions, 'settings'>,
+): Promise<void> {
+  const settings = sources.length > 1 ? readGitSettings(environment.home, signal) : undefined
+  const options = { environment, signal, ...(settings && { settings }) }
+  const ended = await Promise.allSettled(sources.map((each) => refreshSource(each, loaded, options)))
+  for (const each of ended) if (each.status === 'rejected') throw each.reason
+}
+
+export function refreshAccess(scope: Scope, loaded: LoadedConfig, { environment, settings, signal }: RefreshOptions) {
   const { entries, install } = loaded.config.skills
   const { httpHosts, policy } = install
   return {
     ...sourceAccess(scope, environment, signal),
+    settings,
     httpHosts,
     policy,
     workspace: loaded.workspace.directory,
@@ -93,7 +109,7 @@ export function keepFresh(loaded: LoadedConfig, environment: Environment): () =>
   const work = async (): Promise<void> => {
     while (!signal.aborted) {
       const due = sources.filter(({ source, scope }) => isDue(source, readStatus(scope), new Date()))
-      await Promise.allSettled(due.map((each) => refreshSource(each, loaded, { environment, signal })))
+      await refreshAll(due, loaded, { environment, signal }).catch(() => undefined)
       const shortest = Math.min(...sources.map(({ source }) => source.refreshMs / 10))
       await sleep(Math.min(Math.max(SOONEST_MS, shortest), DAY_MS), undefined, { signal, ref: false })
     }

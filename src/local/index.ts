@@ -14,6 +14,6 @@ export {
   type Installed,
   installedCopies,
   refreshAccess,
-  refreshSource,
+  refreshAll,
 } from './git-sources.ts'
 export { aloneOf, installScope, sourceAccess } from './scope.ts'

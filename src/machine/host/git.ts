@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { type ProgramRequest, type ProgramResult, run as runProgram } from './run-program.ts'
 
 /** One run of the machine's git. */
@@ -117,6 +119,8 @@ const WANTED = String.raw`^(credential\..*|http\.proxy|http\.sslcainfo|url\..*\.
 
 /** See `readGitSettings` of the index. */
 export async function readSettings(home: string, signal?: AbortSignal): Promise<readonly GitSetting[]> {
+  // Without a file there is nothing to start git for.
+  if (!['.gitconfig', '.config/git/config'].some((name) => existsSync(join(home, name)))) return []
   return (await settingsOf(['--global', '--includes', '--get-regexp', WANTED], { home, signal })) ?? []
 }
 

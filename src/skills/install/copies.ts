@@ -47,11 +47,13 @@ export async function filesAt(scope: Pick<Scope, 'root'>, tree: Tree, place: str
 /** Writes the files of a skill into a directory that is not there yet. */
 export async function writeFiles(tree: Tree, directory: string, files: readonly PackedFile[]): Promise<void> {
   tree.makeDirectory(directory, { mode: 0o755 })
-  for (const { path, bytes, executable } of files)
-    await tree.write(`${directory}/${path}`, {
-      bytes,
-      mode: executable ? 0o755 : 0o644,
-      isStaged: true,
-      makesParents: true,
-    })
+  const made = new Set([directory])
+  for (const { path, bytes, executable } of files) {
+    const file = `${directory}/${path}`
+    const parent = file.slice(0, file.lastIndexOf('/'))
+    // To look for parents costs as much as to write a small file.
+    const makesParents = !made.has(parent)
+    await tree.write(file, { bytes, mode: executable ? 0o755 : 0o644, isStaged: true, makesParents })
+    made.add(parent)
+  }
 }

@@ -95,8 +95,8 @@ async function fetchAt(due: readonly Due[], access: FollowAccess): Promise<Fetch
     const [first] = group
     if (!first) continue
     const repository = await Repository.open(checkGitUrl(first.source.url, access), gitAccess(access))
-    const paths = group.map(({ source }) => source.path)
-    await using opened = await openCommit(repository, first.at, paths)
+    const only = group.map(({ source }) => source.path)
+    await using opened = await openCommit(repository, first.at, { only })
     const chosen: Candidate[] = []
     for (const { skill, source } of group) {
       const name = nameOfPlace(skill.place)

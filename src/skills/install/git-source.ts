@@ -95,32 +95,49 @@ function compareVersions(a: string, b: string): number {
 }
 
 /** Opens a repository at the commit that the locator names now. */
-export async function openGit(locator: GitLocator, access: GitAccess): Promise<OpenedSource> {
+export async function openGit(
+  locator: GitLocator,
+  { likely = [], ...access }: GitAccess & Pick<Which, 'likely'>,
+): Promise<OpenedSource> {
   const repository = await Repository.open(locator.url, access)
-  return openCommit(repository, resolveRef(locator, await repository.refs()))
+  const names = likely === 'all' || locator.skill === undefined ? likely : [...likely, locator.skill]
+  return openCommit(repository, resolveRef(locator, await repository.refs()), { likely: names })
 }
 
+interface Which {
+  /** Only the skills of these directories. */
+  readonly only?: readonly string[]
+  readonly likely?: Likely | undefined
+}
+
+/** Names of skills that will be chosen: their files come with the same request where a directory has the name. */
+export type Likely = readonly string[] | 'all'
+
 /** Opens a repository at one commit: what is below the path, or only the skills of some directories. The source disposes of the repository. */
-export async function openCommit(
-  repository: Repository,
-  resolved: Resolved,
-  only?: readonly string[],
-): Promise<OpenedSource> {
+export async function openCommit(repository: Repository, resolved: Resolved, which: Which = {}): Promise<OpenedSource> {
   try {
-    return await sourceAt(repository, resolved, only)
+    return await sourceAt(repository, resolved, which)
   } catch (error) {
     await repository[Symbol.asyncDispose]()
     throw error
   }
 }
 
-async function sourceAt(repository: Repository, resolved: Resolved, only?: readonly string[]): Promise<OpenedSource> {
+async function sourceAt(
+  repository: Repository,
+  resolved: Resolved,
+  { only, likely = [] }: Which,
+): Promise<OpenedSource> {
   const files = await repository.fetchCommit(resolved.commit)
   const all =
     only === undefined ? skillFilesIn(files, resolved.path ?? '') : files.filter(({ path }) => isSkillFile(path))
   const skillFiles = only === undefined ? all : all.filter(({ path }) => only.includes(directoryOf(path)))
-  // Their other files come with the same request.
-  if (only !== undefined) await repository.prefetch(only.flatMap((path) => filesOf(files, path).own))
+  const isLikely = (path: string): boolean =>
+    likely === 'all' ||
+    skillFiles.length === 1 ||
+    [path, path.slice(path.lastIndexOf('/') + 1)].some((name) => likely.includes(name))
+  const directories = only ?? skillFiles.map(({ path }) => directoryOf(path)).filter(isLikely)
+  await repository.measure([...skillFiles, ...directories.flatMap((path) => filesOf(files, path).own)])
   const texts = await repository.files(skillFiles)
   const read = skillFiles.map(({ path, id }) => candidateOf(directoryOf(path), texts.get(id) ?? new Uint8Array()))
   const { commit, follows, ref } = resolved

@@ -115,7 +115,7 @@ export async function fetchKept(
   const repository = await Repository.open(url, gitAccess(access))
   const at = await resolve(source, repository)
   if (at.commit === known) return undefined
-  await using opened = await openCommit(repository, at)
+  await using opened = await openCommit(repository, at, { likely: 'all' })
   if (opened.candidates.length === 0) throw installError('FILE_NOT_FOUND', MESSAGES.noSkills(url))
   const byPlace = Map.groupBy(opened.candidates, ({ directory }) => directory)
   const chosen = [...byPlace.values()].flatMap(([first]) => first ?? [])

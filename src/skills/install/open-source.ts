@@ -4,7 +4,7 @@ import { Tree } from '../../machine/files/index.ts'
 import { MANIFEST_LIMITS, readManifest } from '../../machine/skill-files/index.ts'
 import { SKILL_FILE } from '../../kernel/index.ts'
 import { type Candidate, candidateOf, type Package, packageOf } from './found.ts'
-import { openGit, type OpenedSource, skillFilesIn } from './git-source.ts'
+import { type Likely, openGit, type OpenedSource, skillFilesIn } from './git-source.ts'
 import type { Locator } from './locator.ts'
 import type { LockedSource } from './lock-file.ts'
 import type { GitAccess } from './repository.ts'
@@ -14,17 +14,18 @@ import { privateDirectory, type Scope } from './scope.ts'
 /** How sources are reached. */
 export interface SourceAccess extends Omit<GitAccess, 'workDirectory'> {
   readonly scope: Pick<Scope, 'root' | 'nexusHome'>
+  readonly likely?: Likely
 }
 
 /** Opens whatever a locator names. Throws NETWORK_FAILED, FILE_NOT_FOUND, LIMIT_EXCEEDED. Dispose of it after use. */
 export async function openSource(locator: Locator, access: SourceAccess): Promise<OpenedSource> {
-  if (locator.type === 'git') return openGit(locator, gitAccess(access))
+  if (locator.type === 'git') return openGit(locator, { ...gitAccess(access), likely: access.likely })
   if (locator.type === 'directory') return openDirectory(locator.path, access)
   return (await import('./archive/open-archive.ts')).openArchive(locator, access)
 }
 
-export function gitAccess({ scope, home, sshAgent, signal, onBytes }: SourceAccess): GitAccess {
-  return { home, sshAgent, signal, onBytes, workDirectory: privateDirectory(scope.nexusHome, 'git') }
+export function gitAccess({ scope, home, sshAgent, settings, signal, onBytes }: SourceAccess): GitAccess {
+  return { home, sshAgent, settings, signal, onBytes, workDirectory: privateDirectory(scope.nexusHome, 'git') }
 }
 
 /** Entries that are looked at in a folder that a person names. */

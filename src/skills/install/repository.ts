@@ -10,6 +10,8 @@ export interface GitAccess {
   readonly sshAgent?: string | undefined
   /** A directory that only this user can write to; repositories are kept there while they are read. */
   readonly workDirectory: string
+  /** The part of the user's configuration that git needs. Default: it is read. */
+  readonly settings?: Promise<GitUser['settings']> | undefined
   readonly signal?: AbortSignal | undefined
   /** Hears now and then how much came. */
   readonly onBytes?: ((bytes: number) => void) | undefined
@@ -64,7 +66,7 @@ export class Repository {
 
   /** `url` is one that `checkGitUrl` returned. Contacts nobody yet. */
   static async open(url: string, access: GitAccess): Promise<Repository> {
-    const settings = await readGitSettings(access.home, access.signal)
+    const settings = await (access.settings ?? readGitSettings(access.home, access.signal))
     return new Repository(url, access, { home: access.home, sshAgent: access.sshAgent, settings })
   }
 

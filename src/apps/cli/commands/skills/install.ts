@@ -25,7 +25,10 @@ export async function installSkills(invocation: Invocation): Promise<Answer> {
   const what = argument(invocation, 'a source', ['anthropics/skills', '--skill', 'pdf'])
   const { scope, access } = installing
   const locator = readLocator(what, { cwd, httpHosts: access.httpHosts })
-  await using opened = await installing.fetching(`fetching ${toSafeLine(what)}`, () => openSource(locator, access))
+  const likely = flags['all'] === true ? 'all' : [...namesFlag(invocation, 'skill')]
+  await using opened = await installing.fetching(`fetching ${toSafeLine(what)}`, () =>
+    openSource(locator, { ...access, likely }),
+  )
   for (const { path, why } of opened.refused) terminal.note(INSTALL_WORDS.refusedSkill(path, why))
   if (flags['list'] === true) return listed(opened, invocation)
   const chosen = await choose(opened, { what, locator, invocation })

@@ -1,4 +1,4 @@
-import { gitSources, refreshSource } from '../../../../local/index.ts'
+import { gitSources, refreshAll } from '../../../../local/index.ts'
 import { readStatus } from '../../../../skills/install/index.ts'
 import type { Answer, Invocation } from '../../command.ts'
 import { openInstalling } from '../../installing/place.ts'
@@ -11,9 +11,7 @@ export async function refreshSources(invocation: Invocation): Promise<Answer> {
   const { terminal, environment, signal } = invocation
   const { loaded } = await openInstalling(invocation)
   const sources = gitSources(loaded)
-  await withProgress(terminal, 'asking git sources', () =>
-    Promise.all(sources.map((each) => refreshSource(each, loaded, { environment, signal }))),
-  )
+  await withProgress(terminal, 'asking git sources', () => refreshAll(sources, loaded, { environment, signal }))
   const asked = sources.map(({ shown, scope }) => ({ url: shown, ...readStatus(scope) }))
   return {
     data: { sources: asked },
