@@ -31,6 +31,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/machine/sandbox/runner/cgroup.ts': 'makes groups of the kernel and sets their limits',
   'src/machine/sandbox/runner/pipes.ts': 'makes a directory of pipes',
   'src/machine/sandbox/runner/temp.ts': 'makes a temporary directory',
+  'src/skills/install/dependencies.ts': 'makes the directory in which a person lets Nexus put a program',
   'src/skills/install/scope.ts': 'makes the directories of installed skills and of their state',
   'src/store/blob-files/blob-files.ts': 'removes blobs, whose names are digests',
   'src/store/blob-files/file-writer.ts': 'writes blobs and makes their directory',

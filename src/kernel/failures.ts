@@ -61,6 +61,7 @@ export const CODES = {
   LIMIT_EXCEEDED: { rpc: -32017, http: 413, exit: 1 },
   SANDBOX_UNAVAILABLE: { rpc: -32020, http: 503, exit: 1 },
   SANDBOX_FAILED: { rpc: -32021, http: 500, exit: 1 },
+  INSTALL_FAILED: { rpc: -32060, http: 502, exit: 1 },
   MODEL_NOT_CONFIGURED: { rpc: -32030, http: 400, exit: 2 },
   MODEL_FAILED: { rpc: -32031, http: 502, exit: 3 },
   STORE_FAILED: { rpc: -32040, http: 500, exit: 1 },

@@ -75,6 +75,18 @@ export const INSTALL_COMMANDS: Rows = {
     examples: ['nexus skills verify', 'nexus skills verify pdf --json'],
     load: async () => (await import('./commands/skills/installed.ts')).verifySkills,
   },
+  'skills deps': {
+    summary: 'which programs a skill needs that are missing here, and how to install them',
+    usage: '<name>',
+    names: 'skills',
+    options: {
+      run: flag('run the install that is marked, after a question'),
+      yes: flag('run it without a question', { short: 'y' }),
+      ...WHERE,
+    },
+    examples: ['nexus skills deps pdf', 'nexus skills deps pdf --run'],
+    load: async () => (await import('./commands/skills/deps.ts')).skillDependencies,
+  },
   'skills remove': {
     summary: 'remove installed skills and their entries in the lock',
     usage: '<name…>',

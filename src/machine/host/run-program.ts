@@ -11,6 +11,8 @@ export interface ProgramRequest {
   readonly command: readonly string[]
   /** All the variables it gets, besides LANG, and PATH, which is always the system's. */
   readonly environment: Readonly<Record<string, string>>
+  /** Default: the system's. Only for programs that a person asked for. */
+  readonly path?: string
   /** Default `/`. */
   readonly cwd?: string
   readonly input?: string | Uint8Array
@@ -72,13 +74,13 @@ export async function run(request: ProgramRequest): Promise<ProgramResult> {
 function start(
   path: string,
   args: readonly string[],
-  { cwd = '/', environment, inputFrom, as }: ProgramRequest,
+  { cwd = '/', environment, path: searched, inputFrom, as }: ProgramRequest,
 ): Child {
   const covered = coverInherited()
   try {
     return spawn(path, args, {
       cwd,
-      env: { LANG: 'C.UTF-8', ...environment, PATH: SYSTEM_PATH.join(':') },
+      env: { LANG: 'C.UTF-8', ...environment, PATH: searched ?? SYSTEM_PATH.join(':') },
       stdio: [inputFrom ?? 'pipe', 'pipe', 'pipe', ...covered.stdio],
       ...as,
       // A group of its own, so that what the program starts ends with it.

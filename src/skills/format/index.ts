@@ -1,6 +1,7 @@
 /** format: SKILL.md text to data, with diagnostics; pure. */
 
 export { nameBreaches } from './fields/name.ts'
+export { hostsIn } from './hosts.ts'
 export { type InstallGround, type InstallProposal, proposeInstalls } from './install.ts'
 export { FORMAT_LIMITS } from './limits.ts'
 export { type ParsedSkill, parseSkill } from './parse.ts'

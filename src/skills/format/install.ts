@@ -16,7 +16,7 @@ export interface InstallGround {
   readonly isRoot: boolean
 }
 
-/** One install entry as commands for a person. Nothing here is ever run. */
+/** One install entry as commands for a person. `nexus skills deps --run` runs them when it is asked to. */
 export interface InstallProposal {
   readonly id: string
   readonly kind: string
@@ -25,6 +25,8 @@ export interface InstallProposal {
   readonly os: readonly string[]
   /** One list of words for each command, in order; no shell is meant to read them. Empty when there is a `problem`. */
   readonly commands: readonly (readonly string[])[]
+  /** Its first commands make a directory and fetch a file. */
+  readonly download?: { readonly url: string; readonly file: string; readonly commands: number }
   /** The digest that the downloaded file must have, in lower-case hex. */
   readonly sha256?: string
   /** The one to take on the target; every download when there is nothing else. */
@@ -73,7 +75,7 @@ function propose(spec: InstallSpec, ground: InstallGround): InstallProposal {
   return typeof plan === 'string' ? { ...said, commands: [], problem: plan } : { ...said, ...plan }
 }
 
-type Plan = Pick<InstallProposal, 'commands' | 'sha256'>
+type Plan = Pick<InstallProposal, 'commands' | 'sha256' | 'download'>
 
 /** The commands, or why there are none. */
 function planFor(spec: InstallSpec, ground: InstallGround): Plan | string {
@@ -111,6 +113,7 @@ function planDownload({ bins, details }: InstallSpec, ground: InstallGround): Pl
   if (typeof after === 'string') return after
   return {
     commands: [['mkdir', '-p', directory], ['curl', '-fL', '--proto', '=https', '-o', file, url], ...after],
+    download: { url, file, commands: 2 },
     sha256: sha256?.toLowerCase(),
   }
 }

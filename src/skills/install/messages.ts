@@ -58,6 +58,19 @@ export const MESSAGES = {
     message: `Nothing was installed: ${safe(url)} answers with status ${status}.`,
     fix: 'Check the address in a browser.',
   }),
+  // Programs that skills need
+  otherDownload: (url: string, expected: string, got: string) => ({
+    message: `Nothing was installed: ${safe(url)} has the sha256 ${got}, and the skill says ${expected}.`,
+    fix: 'Do not use the file. Report it to the author of the skill.',
+  }),
+  noInstaller: (name: string) => ({
+    message: `Nothing was installed: '${safe(name)}' is not on your PATH outside of the workspace.`,
+    fix: `Install ${safe(name)} first, or take another way that this lists: nexus skills deps <name>`,
+  }),
+  installerFailed: (command: readonly string[], why: string, said: readonly string[]) => ({
+    message: `The command ${safe(command.join(' '))} ${safe(why)}.${said.join('') === '' ? '' : ` It says: ${safe(said.join(' · '))}`}`,
+    fix: 'Run it in a terminal to see all that it says.',
+  }),
   // The server
   noGit: (why: string) => ({
     message: `Skills of git repositories need git, which ${safe(why)}.`,

@@ -1,15 +1,25 @@
 import { join } from 'node:path'
 import { type Manifest, type ManifestEntry, SKILL_FILE, type SkillDocument } from '../../kernel/index.ts'
-import { parseSkill } from '../format/index.ts'
-import { copyAt, driftOf } from './copies.ts'
-import type { Package } from './found.ts'
+import { hostsIn, parseSkill } from '../format/index.ts'
+import { Tree } from '../../machine/files/index.ts'
+import { copyAt, driftOf, filesAt } from './copies.ts'
+import type { Package, PackedFile } from './found.ts'
 import type { Lock, LockedSkill, LockedSource } from './lock-file.ts'
 import { installError, MESSAGES } from './messages.ts'
 import { type Scope, textOf } from './scope.ts'
 
 /** Everything that a skill asks for, by kind, each in the words of the skill. */
 export type Asks = Readonly<Record<AskKind, readonly string[]>>
-export type AskKind = 'scripts' | 'tools' | 'variables' | 'programs' | 'config' | 'installs' | 'secret' | 'skills'
+export type AskKind =
+  | 'scripts'
+  | 'tools'
+  | 'variables'
+  | 'programs'
+  | 'config'
+  | 'installs'
+  | 'secret'
+  | 'skills'
+  | 'hosts'
 
 export interface FileChange {
   readonly path: string
@@ -65,15 +75,16 @@ async function planOne(scope: Scope, { package: packed, source }: Wanted, lock: 
   const before = lock.get(place)
   const there = await copyAt(scope, place)
   const edited = before && there ? driftOf(before, there).map(({ path }) => path) : []
-  const asks = asksOf(packed.document, packed.manifest)
+  const asks = { ...asksOf(packed.document, packed.manifest), hosts: hostsOf(packed.files) }
   const old = there && documentAt(scope, place)
+  const isSame = there?.treeDigest === packed.digest
   const oldFiles = there?.files ?? []
   return {
     ...{ name: packed.directory, place, package: packed, source, before, edited, asks },
     action: actionFor(there, packed),
     changes: changesBetween(oldFiles, packed.manifest),
     isOurs: there === undefined || before !== undefined || there.treeDigest === packed.digest,
-    widens: old ? beyond(asks, asksOf(old, oldFiles)) : asks,
+    widens: old ? beyond(asks, isSame ? asks : { ...asksOf(old, oldFiles), hosts: await hostsAt(scope, place) }) : asks,
     keys: keysOf(packed.document, packed.name),
     keysBefore: old ? keysOf(old, packed.directory) : [],
   }
@@ -107,7 +118,7 @@ function changesBetween(before: readonly ManifestEntry[], after: readonly Manife
 }
 
 /** Reads what a skill asks for. A script is a file that may be executed, or one below `scripts/`. */
-export function asksOf({ allowedTools, metadata }: SkillDocument, files: readonly ManifestEntry[]): Asks {
+function asksOf({ allowedTools, metadata }: SkillDocument, files: readonly ManifestEntry[]): Omit<Asks, 'hosts'> {
   const { requires, install, primaryEnv, skillKey, requiredSkills } = metadata
   const scripts = files.filter(({ path, executable }) => executable || path.startsWith('scripts/'))
   return {
@@ -119,6 +130,24 @@ export function asksOf({ allowedTools, metadata }: SkillDocument, files: readonl
     installs: install.map(({ kind, id }) => `${kind}: ${id}`),
     secret: skillKey === undefined ? [] : [skillKey],
     skills: requiredSkills ?? [],
+  }
+}
+
+/** Larger files are data. */
+const MAX_TEXT_BYTES = 1024 * 1024
+
+/** The hosts that texts and scripts of a skill name. */
+function hostsOf(files: readonly PackedFile[]): readonly string[] {
+  const texts = files.filter(({ bytes }) => bytes.length <= MAX_TEXT_BYTES && !bytes.includes(0))
+  return [...new Set(texts.flatMap(({ bytes }) => hostsIn(new TextDecoder().decode(bytes))))].sort()
+}
+
+async function hostsAt(scope: Pick<Scope, 'root'>, place: string): Promise<readonly string[]> {
+  const tree = new Tree(scope.root)
+  try {
+    return hostsOf(await filesAt(scope, tree, place))
+  } finally {
+    tree.close()
   }
 }
 

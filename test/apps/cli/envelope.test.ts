@@ -56,6 +56,7 @@ const CALLS: readonly (readonly [readonly string[], number])[] = [
   [['skills', 'check', 'greet', '--trust'], 0],
   [['skills', 'why', 'github'], 1],
   [['skills', 'why', 'absent'], 4],
+  [['skills', 'deps', 'greet', '--trust'], 0],
   [['skills', 'search', 'chart'], 0],
   [['skills', 'search', 'quantum'], 4],
   [['skills', 'run', 'greet', '--trust', '--sandbox', 'none', '--', 'echo hi; exit 3'], 3],

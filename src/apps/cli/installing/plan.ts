@@ -126,6 +126,7 @@ const KINDS: Readonly<Record<keyof Asks, string>> = {
   installs: 'installs',
   secret: 'the settings of another key',
   skills: 'skills',
+  hosts: 'hosts',
 }
 
 function linesOf(plan: PlannedSkill): string[] {

@@ -27,6 +27,17 @@ export const INSTALL_WORDS = {
   }),
   policyFinding: (name: string, severity: string, text: string) =>
     `      policy, ${toSafeLine(name)}: ${severity}: ${toSafeLine(text)}`,
+  nothingMissing: (name: string) => `✓ ${toSafeLine(name)} has every program that it requires.`,
+  misses: (bins: readonly string[]) => `missing here: ${list(bins)}`,
+  toRun: (name: string) => `To run the install, after a question: nexus skills deps ${toSafeLine(name)} --run`,
+  willRun: (line: string) => `  ${line}`,
+  runIt: () => 'Run it with your rights?',
+  notRun: (name: string, why: string | undefined, line: string | undefined) => ({
+    message: `Nothing was installed for ${toSafeLine(name)}: ${toSafeLine(why ?? 'it proposes no install')}.`,
+    ...(line !== undefined && line !== '' && { fix: `Read it, then run it yourself: ${toSafeLine(line)}` }),
+  }),
+  stillMissing: (bins: readonly string[], where: readonly string[]) =>
+    `Installed, but commands of skills do not find ${list(bins)}. They look in ${list(where)}.`,
   refused: () => 'Nothing was changed.',
   dryRun: () => 'Nothing was changed (--dry-run).',
   question: () => 'Place them?',

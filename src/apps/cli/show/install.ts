@@ -21,7 +21,7 @@ export function installsOf(
 ): readonly InstallProposal[] {
   const proposals = proposeInstalls(metadata.install, ground)
   if (origin.trusted) return proposals
-  return proposals.map(({ sha256: _, ...proposal }) => ({
+  return proposals.map(({ sha256: _, download: _download, ...proposal }) => ({
     ...proposal,
     ...{ commands: [], isChosen: false, problem: UNTRUSTED },
   }))
@@ -44,7 +44,7 @@ export function missingInstallsOf(
 
 /** For `--json`. `command` is the same for a shell. */
 export function installData(proposals: readonly InstallProposal[]) {
-  return proposals.map(({ isChosen, ...proposal }) => ({
+  return proposals.map(({ isChosen, download: _, ...proposal }) => ({
     ...proposal,
     command: proposal.commands.length > 0 ? commandLine(proposal) : undefined,
     chosen: isChosen,
@@ -52,13 +52,15 @@ export function installData(proposals: readonly InstallProposal[]) {
 }
 
 /** The commands of one proposal as a line for a shell; a download whose digest is known is checked before it is used. */
-export function commandLine({ commands, sha256 }: Pick<InstallProposal, 'commands' | 'sha256'>): string {
+export function commandLine({
+  commands,
+  sha256,
+  download,
+}: Pick<InstallProposal, 'commands' | 'sha256' | 'download'>): string {
   const word = (text: string): string => (/^--?[\w-]+$/.test(text) ? text : shellWord(text))
   const lines = commands.map((words) => words.map(word).join(' '))
-  const download = commands.findIndex(([program]) => program === 'curl')
-  const file = commands[download]?.[(commands[download]?.indexOf('-o') ?? 0) + 1]
-  if (sha256 !== undefined && file !== undefined)
-    lines.splice(download + 1, 0, `echo ${quotedWord(`${sha256} *${file}`)} | sha256sum --check -`)
+  if (sha256 !== undefined && download)
+    lines.splice(download.commands, 0, `echo ${quotedWord(`${sha256} *${download.file}`)} | sha256sum --check -`)
   return lines.join(' && ')
 }
 

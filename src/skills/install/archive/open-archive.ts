@@ -2,11 +2,11 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readSmall } from '../../../machine/files/index.ts'
 import { runProgram } from '../../../machine/host/index.ts'
-import { createNet } from '../../../machine/net/index.ts'
 import { sha256, SKILL_FILE } from '../../../kernel/index.ts'
+import { download } from '../download.ts'
 import { candidateOf, packageOf } from '../found.ts'
 import { type OpenedSource, skillFilesIn } from '../git-source.ts'
-import { isLoopback, type Locator } from '../locator.ts'
+import type { Locator } from '../locator.ts'
 import type { GitAccess } from '../repository.ts'
 import { installError, MESSAGES } from '../messages.ts'
 import { ARCHIVE_LIMITS, type ArchiveFile } from './limits.ts'
@@ -24,7 +24,9 @@ export async function openArchive(
 ): Promise<OpenedSource> {
   const shown = locator.type === 'archive' ? locator.path : locator.url
   const archive =
-    locator.type === 'archive' ? readArchive(locator.path) : await download(locator.url, { signal, onBytes })
+    locator.type === 'archive'
+      ? readArchive(locator.path)
+      : await download(locator.url, { maxBytes: ARCHIVE_LIMITS.archiveBytes, signal, onBytes })
   const files = (await unpack(archive, shown, signal)).filter(({ path }) => !isOfSystem(path))
   const skillFiles = skillFilesIn(
     files.map((file) => ({ ...file, kind: 'file' as const })),
@@ -70,26 +72,6 @@ function readArchive(path: string): Uint8Array {
       MESSAGES.archiveRefused(path, `has more than ${ARCHIVE_LIMITS.archiveBytes} bytes`),
     )
   return readSmall(path, { maxBytes: ARCHIVE_LIMITS.archiveBytes }).bytes
-}
-
-async function download(url: string, { signal, onBytes }: Access): Promise<Uint8Array> {
-  const { origin, hostname } = new URL(url)
-  const net = createNet({
-    limits: { maxBytes: ARCHIVE_LIMITS.archiveBytes },
-    ...(isLoopback(hostname) && { origins: [origin] }),
-  })
-  const response = await net.request({ url, ...(signal && { signal }) })
-  if (response.status !== 200) {
-    response.close()
-    throw installError('NETWORK_FAILED', MESSAGES.downloadFailed(url, response.status))
-  }
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body) {
-    chunks.push(chunk)
-    onBytes?.((bytes += chunk.length))
-  }
-  return Buffer.concat(chunks)
 }
 
 /** The permission model of Node: the process reads its own code, writes nothing and starts nothing. */

@@ -65,6 +65,20 @@ test('the plan shows the changed lines of what it replaces, long ones whole with
   assert.doesNotMatch(short.stderr, /\+line 149/)
 })
 
+test('the plan names the hosts of texts and scripts, and those that an update adds', async (t) => {
+  const place = placeWith(t, { one: '' })
+  const script = join(place.root, 'from/one/scripts/go.sh')
+  mkdirSync(join(script, '..'))
+  writeFileSync(script, '#!/bin/sh\ncurl https://api.acme.dev/v1\n')
+  const install = (...more: string[]) => place.run(['skills', 'install', '../from', '--scope', 'workspace', ...more])
+  const first = await install('--yes')
+  assert.match(first.stderr, /^ +asks for hosts: api\.acme\.dev$/m)
+  writeFileSync(script, '#!/bin/sh\ncurl https://api.acme.dev/v1 https://evil.io:8443\n')
+  const second = await install('--dry-run', '--json')
+  const { data } = JSON.parse(second.stdout) as { data: { skills: { widens: { hosts: string[] } }[] } }
+  assert.deepEqual(data.skills[0]?.widens.hosts, ['evil.io'])
+})
+
 test('a command that is proposed has the options that were typed, and none that was consent', async (t) => {
   const place = placeWith(t, { one: '', two: '' })
   const args = ['skills', 'install', '../from', '--skill', 'two', '--scope', 'workspace', '--client', 'codex']
