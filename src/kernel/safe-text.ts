@@ -18,7 +18,7 @@ const UNSEEN_IN_COMMAND = new RegExp(
 )
 /** More than printable ASCII, spaces, tabs and line breaks. */
 const NOT_PLAIN = /[^\t-\r -~]/
-const LINE_BREAKS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g
+const BLANKS = /[\t\n\v\f\r\u0085\u2028\u2029\u2800]+/g
 const ESCAPE_SEQUENCE =
   // oxlint-disable-next-line no-control-regex
   /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)?|\u001b[ -/]*[0-~]/g
@@ -26,10 +26,10 @@ const ESCAPE_SEQUENCE =
 /** Printable ASCII words with single blanks between them: nothing to change, and nearly all there is. */
 const PLAIN_LINE = /^[!-~]+(?: [!-~]+)*$/
 
-/** One visible line: no escape sequences, controls, bidi or zero-width characters, no line breaks; NFC. */
+/** One visible line: no escape sequences, controls, bidi or zero-width characters, no line breaks; blanks are spaces; NFC. */
 export function toSafeLine(text: string): string {
   if (PLAIN_LINE.test(text)) return text
-  return toSafeText(text).replace(LINE_BREAKS, ' ').replace(/ {2,}/g, ' ').trim()
+  return toSafeText(text).replace(BLANKS, ' ').replace(/ {2,}/g, ' ').trim()
 }
 
 /** Visible text for a terminal or a prompt: as `toSafeLine`, but line breaks (as \n) and tabs stay. */
@@ -133,7 +133,7 @@ const PLAIN_NAME = /^[\w.-]+$/
  * Two names with one key look the same in a prompt, so they are one name.
  */
 export function nameKey(name: string): string {
-  return PLAIN_NAME.test(name) ? name : toSafeLine(name.replaceAll('\u2800', ' ')).normalize('NFKC')
+  return PLAIN_NAME.test(name) ? name : toSafeLine(name).normalize('NFKC')
 }
 
 /** A word as a POSIX shell reads it back: as it is when that is safe, else in single quotes. */

@@ -49,7 +49,7 @@ test('config show prints YAML that can be read again, each value with its place,
   assert.match(stdout, /toolTimeoutMs: 30000 +# default$/m)
   assert.doesNotMatch(stdout, /top-secret-key/)
   const document = parse(stdout) as { limits: object; skills: { entries: { x: object } } }
-  assert.deepEqual(document.limits, { maxIterations: 7, toolTimeoutMs: 30_000, maxConcurrentTools: 10 })
+  assert.deepEqual(document.limits, { maxIterations: 7, toolTimeoutMs: 30_000, maxConcurrentTools: 10, maxRunning: 8 })
   assert.deepEqual(document.skills.entries.x, {
     apiKey: '[hidden]',
     config: { a: '[hidden]', b: true, c: '[hidden]' },

@@ -118,6 +118,13 @@ const COPY = fc.record({
 })
 const COPIES = fc.uniqueArray(COPY, { maxLength: 14, selector: ({ tier, directory }) => `${tier}/${directory}` })
 
+test('a name that begins with a braille blank is shown without it, and found by its address', () => {
+  const skill = copy('\u2800!', { directory: '/workspace/d0' })
+  const catalog = catalogOf([skill], [])
+  assert.equal(catalog.addressOf(skill), 'local/!')
+  assert.equal(catalog.find('local/!'), skill)
+})
+
 test('every copy has an address that no other has, and each look-up finds it there', () => {
   fc.assert(
     fc.property(COPIES, (sketches) => {

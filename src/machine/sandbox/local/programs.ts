@@ -1,8 +1,7 @@
 /** programs: the programs of a person's home that commands of one sandbox have, checked before they are mounted. */
-import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, lstatSync, mkdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { makeDirectory, shellWord } from '../../../kernel/index.ts'
+import { makeDirectory, sha256, shellWord } from '../../../kernel/index.ts'
 import { HIDDEN, type Located, Owners, type Place, type Program, Programs } from '../../programs/index.ts'
 import { PROGRAMS } from '../messages.ts'
 import type { SeenProgram } from '../runner/protocol.ts'
@@ -193,7 +192,7 @@ function hiddenIn(place: string): SeenProgram[] {
 /** Makes a directory with one small script for each program, which is first on the PATH: only what was named hides other programs. */
 export function makeStarters(parent: string, { programs }: ReadyPrograms): string {
   const scripts = named(programs).map(({ name, file }) => [name, `#!/bin/sh\nexec ${shellWord(file)} "$@"\n`] as const)
-  const key = createHash('sha256').update(JSON.stringify(scripts)).digest('hex').slice(0, 24)
+  const key = sha256(JSON.stringify(scripts)).slice(0, 24)
   const directory = join(parent, key)
   if (existsSync(join(directory, 'whole'))) return join(directory, 'bin')
   makeDirectory(join(directory, 'bin'), { mkdirSync, statSync, mode: 0o755 })
