@@ -11,6 +11,7 @@ const NETWORK_USERS: Readonly<Record<string, string>> = {
   'src/agents/turns/model/open-model.ts: @ai-sdk/openai': 'a provider of the AI SDK',
   'src/agents/turns/model/open-model.ts: @ai-sdk/openai-compatible': 'a provider of the AI SDK',
   'src/agents/turns/model/open-model.ts: ai': 'types of a model',
+  'src/agents/turns/model/stream-parts.ts: ai': 'types of the parts of an answer',
   'src/apps/http/guard.ts: node:http': 'the type of a request',
   'src/apps/http/listen.ts: node:http': 'the one server, on loopback unless it is told otherwise',
   'src/apps/http/listen.ts: node:https': 'the same with a certificate',

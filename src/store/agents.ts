@@ -70,6 +70,6 @@ export interface Agents {
   update(key: string, change: Partial<Pick<AgentRecord, 'permissions' | 'ceiling' | 'settings'>>): Promise<AgentRecord>
   /** Begins a new epoch. */
   revoke(key: string): Promise<AgentRecord>
-  /** Steps and tokens of it and all its descendants, ended ones too. */
+  /** Steps, tokens and time of it and all its descendants, ended ones too. */
   use(key: string): Promise<TurnUse>
 }

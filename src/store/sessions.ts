@@ -102,13 +102,19 @@ export interface TurnUse {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly totalTokens: number
+  /** How many of `totalTokens` are an estimate, because the provider did not report them; absent when none are. */
+  readonly estimatedTokens?: number
+  /** Milliseconds in turns, without the time in which people were asked; absent when there were none. */
+  readonly activeMs?: number
 }
 
 /** One answer of the model. */
 export interface TurnStep {
   /** Joins the history in the same change. */
   readonly message: StoredMessage
-  readonly tokens: Omit<TurnUse, 'steps'>
+  readonly tokens: Omit<TurnUse, 'steps' | 'activeMs'>
+  /** Since the step before. */
+  readonly activeMs?: number
   readonly hiddenCalls?: readonly string[]
 }
 
@@ -151,6 +157,7 @@ export interface Turns {
       readonly result?: JsonObject
       readonly messages?: readonly StoredMessage[]
       readonly tokens?: TurnStep['tokens'] | undefined
+      readonly activeMs?: number | undefined
     },
   ): Promise<TurnRecord>
   /**
@@ -163,7 +170,7 @@ export interface Turns {
   /** A queued turn is dropped; any other one stays as it is. */
   drop(id: string): Promise<TurnRecord>
   get(turn: TurnName): Promise<TurnRecord | undefined>
-  /** Steps and tokens of all turns of each of these sessions that had one. */
+  /** Steps, tokens and time of all turns of each of these sessions that had one. */
   use(sessionIds: readonly string[]): Promise<ReadonlyMap<string, TurnUse>>
   /** Oldest first; with a limit the newest ones, still oldest first. */
   list(filter?: {

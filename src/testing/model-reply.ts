@@ -1,6 +1,6 @@
 import type { JsonObject } from '../kernel/index.ts'
 
-/** Tokens that a reply claims to have cost. */
+/** Tokens that a reply claims to have cost; null: the reply says nothing about them. */
 export interface ReplyUsage {
   readonly inputTokens: number
   readonly outputTokens: number
@@ -24,14 +24,14 @@ export type Reply =
       readonly delayMs?: number
       /** Why the answer ends; default `stop`. */
       readonly finish?: 'stop' | 'length' | 'content-filter'
-      readonly usage?: ReplyUsage
+      readonly usage?: ReplyUsage | null
     }
   | {
       readonly type: 'tool-calls'
       readonly calls: readonly ReplyCall[]
       /** Said before the calls. */
       readonly text?: string
-      readonly usage?: ReplyUsage
+      readonly usage?: ReplyUsage | null
     }
   /** An HTTP error such as 429 (with `retryAfter`), 500 or 401. */
   | {

@@ -93,7 +93,7 @@ function headOf({ seen }: Exchange) {
 }
 
 function toAnswer(reply: ReplyOf<'text' | 'tool-calls'>, turn: number): Answer {
-  const usage = reply.usage ?? DEFAULT_USAGE
+  const usage = reply.usage === undefined ? DEFAULT_USAGE : reply.usage
   if (reply.type === 'text') {
     const chunks = typeof reply.text === 'string' ? [reply.text] : reply.text
     return { chunks, calls: [], finish: reply.finish ?? 'stop', usage }

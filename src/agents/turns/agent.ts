@@ -216,10 +216,10 @@ export function createAgent(options: AgentOptions): Agent {
   }
 
   /** The end of a turn is durable before it is reported. A process that lost the session cannot write it. */
-  async function finish(taken: TakenTurn, { result, messages, tokens }: FinishedTurn): Promise<TurnResult> {
+  async function finish(taken: TakenTurn, { result, ...end }: FinishedTurn): Promise<TurnResult> {
     try {
       const state = result.end === 'cancelled' ? 'cancelled' : 'done'
-      await taken.finish({ state, result: agent.redact(toStored(result)), messages, tokens })
+      await taken.finish({ state, result: agent.redact(toStored(result)), ...end })
       return result
     } catch (cause) {
       await taken.giveUp().catch(() => undefined)

@@ -15,6 +15,8 @@ export interface FinishedTurn {
   readonly messages: readonly StoredMessage[]
   /** Tokens of the answer that is among them. */
   readonly tokens?: StepUsage | undefined
+  /** Time since the last step. */
+  readonly activeMs?: number
 }
 
 export type Ending = Pick<TurnResult, 'end' | 'text' | 'error'> & {

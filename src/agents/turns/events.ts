@@ -1,15 +1,19 @@
 import type { Decision, JsonObject, NexusError, Outcome, ProposedCommand } from '../../kernel/index.ts'
 
-/** Tokens of one model answer. A provider that does not say counts as 0. */
+/** Tokens of one model answer, by the provider's own counts. */
 export interface StepUsage {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly totalTokens: number
+  /** How many of `totalTokens` are an estimate, because the provider did not report them; absent when none are. */
+  readonly estimatedTokens?: number
 }
 
 /** Tokens of a whole turn, and how often the model was asked and answered. */
 export interface TurnUsage extends StepUsage {
   readonly steps: number
+  /** Milliseconds without the time in which people were asked or a place was waited for; absent when there were none. */
+  readonly activeMs?: number
 }
 
 /** How a turn ended. */

@@ -4,7 +4,6 @@ import type { TurnUsage } from './events.ts'
 /** The use of one turn so far. */
 export interface TurnSpent extends TurnUsage {
   readonly turnId: string
-  /** Milliseconds without the time in which people were asked or a place was waited for. */
   readonly activeMs: number
   /** Money by `model.price`; absent where no price is known. */
   readonly cost?: number

@@ -1,13 +1,4 @@
-import type {
-  JSONSchema7,
-  LanguageModelMiddleware,
-  LanguageModelUsage,
-  ModelMessage,
-  streamText,
-  TextStreamPart,
-  ToolSet,
-  wrapLanguageModel,
-} from 'ai'
+import type { JSONSchema7, ModelMessage, streamText, TextStreamPart, ToolSet, wrapLanguageModel } from 'ai'
 import { isJsonObject, type JsonObject, type JsonValue, newId, toSafeLine } from '../../kernel/index.ts'
 import { asModelReads } from './agent-messages.ts'
 import type { OfferedTool } from '../../runtime/index.ts'
@@ -16,6 +7,8 @@ import type { StepUsage } from './events.ts'
 import { startTimer, type Timer } from './limits.ts'
 import { MAX_RETRY_PAUSE_MS, type ModelFailure, stepTimedOut, toModelFailure } from './model-failure.ts'
 import { createAnswerText, type AnswerText, createThoughts, type Thoughts, withoutCutSecret } from './answer-text.ts'
+import { countStep, estimateMessage, estimatePrompt } from './tokens.ts'
+import { takeWarnings } from './model/stream-parts.ts'
 import type { TurnContext } from './turn-context.ts'
 
 /** A call as the model asked for it, not yet checked. */
@@ -46,11 +39,6 @@ export type StepAnswer =
 
 type V4Model = Parameters<typeof wrapLanguageModel>[0]['model']
 type ProviderSettings = NonNullable<Parameters<typeof streamText>[0]['providerOptions']>
-type StreamPart =
-  Awaited<ReturnType<NonNullable<LanguageModelMiddleware['wrapStream']>>> extends { stream: ReadableStream<infer Part> }
-    ? Part
-    : never
-
 export interface StepRequest extends Omit<TurnContext, 'sessionId' | 'turnId' | 'lease'> {
   readonly instructions: string
   readonly messages: readonly StoredMessage[]
@@ -130,7 +118,13 @@ async function askOnce(request: StepRequest): Promise<StepAnswer> {
     const message = (await result.responseMessages).find(({ role }) => role === 'assistant')
     const stored = toStored(message)
     const unique = withUniqueIds({ message: stored && isCutShort ? withoutCutSecret(stored, agent) : stored, calls })
-    return { type: 'answer', text: answer.text, ...unique, usage: toUsage(end.usage), finishReason: end.finishReason }
+    return {
+      type: 'answer',
+      text: answer.text,
+      ...unique,
+      usage: usageOf(request, end, stored),
+      finishReason: end.finishReason,
+    }
   } catch (error) {
     return broken(error)
   } finally {
@@ -195,51 +189,6 @@ async function startStream(request: StepRequest, abortSignal: AbortSignal) {
   return { result, warnings }
 }
 
-/**
- * Takes the provider's warnings out of the stream, and cuts arguments that are nested too deeply. The SDK would print them, and its switch for that is a global that
- * belongs to the program we run in.
- */
-function takeWarnings(into: string[]): LanguageModelMiddleware {
-  return {
-    wrapStream: async ({ doStream }) => {
-      const { stream, ...rest } = await doStream()
-      const quiet = new TransformStream<StreamPart, StreamPart>({
-        transform(part, controller) {
-          if (part.type === 'tool-call') return controller.enqueue({ ...part, input: shallow(part.input) })
-          if (part.type !== 'stream-start') return controller.enqueue(part)
-          into.push(...part.warnings.map(describeWarning))
-          controller.enqueue({ ...part, warnings: [] })
-        },
-      })
-      return { ...rest, stream: stream.pipeThrough(quiet) }
-    },
-  }
-}
-
-/** Deeper arguments exhaust the stack of the SDK; cut, they are no JSON any more and are answered as unreadable. */
-const MAX_DEPTH = 100
-
-function shallow(json: string): string {
-  let depth = 0
-  let isText = false
-  for (let index = 0; index < json.length; index++) {
-    const character = json[index]
-    if (character === '"') isText = !isText
-    else if (isText) index += character === '\\' ? 1 : 0
-    else if (character === '{' || character === '[') depth++
-    else if (character === '}' || character === ']') depth--
-    if (depth > MAX_DEPTH) return json.slice(0, Math.min(index, 200))
-  }
-  return json
-}
-
-function describeWarning(warning: Extract<StreamPart, { type: 'stream-start' }>['warnings'][number]): string {
-  if (warning.type === 'other') return toSafeLine(warning.message)
-  return toSafeLine(
-    'feature' in warning ? `${warning.feature}: ${warning.details ?? 'not supported'}` : JSON.stringify(warning),
-  )
-}
-
 function toRequestedCall(part: Extract<TextStreamPart<ToolSet>, { type: 'tool-call' }>): RequestedCall {
   const { toolCallId, toolName } = part
   const input: unknown = part.input
@@ -264,6 +213,12 @@ function readRefused(text: string): JsonObject | undefined {
   }
 }
 
+/** The cost of an answer: the provider's counts, else the estimate of what was sent and said. */
+function usageOf(request: StepRequest, { usage }: StepEnd, said: StoredMessage | undefined): StepUsage {
+  const output = said ? estimateMessage(said) : 0
+  return countStep(usage, { input: estimatePrompt(request).total, output })
+}
+
 /** The message as plain JSON, as it will be read again. */
 function toStored(message: ModelMessage | undefined): StoredMessage | undefined {
   return message && (JSON.parse(JSON.stringify(message)) as StoredMessage)
@@ -282,8 +237,4 @@ function withUniqueIds(answer: { message: StoredMessage | undefined; calls: read
       : part,
   )
   return { message: { role: 'assistant', content: renamed }, calls }
-}
-
-function toUsage({ inputTokens = 0, outputTokens = 0, totalTokens }: LanguageModelUsage): StepUsage {
-  return { inputTokens, outputTokens, totalTokens: totalTokens ?? inputTokens + outputTokens }
 }

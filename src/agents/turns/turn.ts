@@ -1,5 +1,5 @@
 import type { Sessions, StoredMessage, Turns, TurnUse } from '../../store/index.ts'
-import type { AgentListener, StepUsage, TurnUsage } from './events.ts'
+import type { AgentListener, TurnUsage } from './events.ts'
 import { authorOf } from './agent-messages.ts'
 import {
   cancelled,
@@ -18,6 +18,7 @@ import { costOf } from './model/open-model.ts'
 import { askModel, type RequestedCall, type StepAnswer } from './model-step.ts'
 import type { OfferedTool } from '../../runtime/index.ts'
 import { withParallel } from '../../tools/index.ts'
+import { sumUsage, type UsageSum } from './tokens.ts'
 import { createRepeatWatch, runToolCalls, type ToolTurn } from './tool-calls.ts'
 import type { TurnContext } from './turn-context.ts'
 
@@ -44,21 +45,22 @@ export type Before = Pick<ToolTurn, 'recorded' | 'hidden'>
 export async function runTurn(parts: TurnParts): Promise<FinishedTurn> {
   const { turnId, sessionId, limits, live } = parts
   const { timer } = live
-  const usage = createUsage(parts.use)
+  const usage = sumUsage(parts.use, () => timer.spentMs())
   const signal = AbortSignal.any([parts.signal, timer.signal])
   const ending = await loop({ ...parts, signal }, usage).catch((cause: unknown) => toEnding(cause, parts))
   // A message that came at the very end is in the history: the next turn reads it.
   await live.close()
+  timer.pause()
   const named =
     ending.end === 'cancelled' && timer.signal.aborted && !parts.signal.aborted
       ? timedOut(ending, limits.turnTimeoutMs)
       : ending
   const { closing: _closing, isKept: _isKept, message: _message, tokens, ...ended } = named
   const result = { turnId, sessionId, ...ended, usage: usage.total() }
-  return { result, messages: lastMessages(named, parts), tokens }
+  return { result, messages: lastMessages(named, parts), tokens, activeMs: usage.takeTime() }
 }
 
-async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>): Promise<Ending> {
+async function loop(parts: TurnParts, usage: UsageSum): Promise<Ending> {
   const { agent, sessions, turns, turnId, sessionId, lease, limits, emit, signal, before, live } = parts
   const { timer } = live
   const messages = [...parts.messages]
@@ -101,9 +103,10 @@ async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>): Pr
     warnIncomplete(answer, emit)
     const asked = answer.message ?? assistantMessage(CLOSING.empty)
     const message = join(asked)
-    const tokens = toCounts(answer.usage)
+    const tokens = answer.usage
     if (answer.calls.length === 0 && (await live.close())) return { end: 'done', text: answer.text, message, tokens }
-    await turns.step(turnId, lease, { message, tokens, hiddenCalls: hiddenIn(answer.calls, agent) })
+    const step = { message, tokens, activeMs: usage.takeTime(), hiddenCalls: hiddenIn(answer.calls, agent) }
+    await turns.step(turnId, lease, step)
     await runToolCalls(answer.calls, { ...forCalls, tools })
     if (signal.aborted) return cancelled(answer.text, true)
   }
@@ -111,8 +114,8 @@ async function loop(parts: TurnParts, usage: ReturnType<typeof createUsage>): Pr
 }
 
 /** Whether the owner of the agent ends the turn here. */
-function askOwner({ hooks, turnId, live, model }: TurnParts, use: TurnUsage) {
-  return hooks.beforeStep?.({ turnId, ...use, activeMs: live.timer.spentMs(), cost: costOf(use, model.price) })
+function askOwner({ hooks, turnId, model }: TurnParts, { activeMs = 0, ...use }: TurnUsage) {
+  return hooks.beforeStep?.({ turnId, ...use, activeMs, cost: costOf(use, model.price) })
 }
 
 function takeDelivered({ live, emit }: TurnParts): readonly StoredMessage[] {
@@ -150,26 +153,4 @@ function hiddenIn(calls: readonly RequestedCall[], agent: TurnParts['agent']): r
   return calls
     .filter((call) => JSON.stringify(agent.redact(call.arguments)) !== JSON.stringify(call.arguments))
     .map(({ toolCallId }) => agent.redact(toolCallId))
-}
-
-/** A provider may send any number. */
-function toCounts({ inputTokens, outputTokens, totalTokens }: StepUsage): StepUsage {
-  const count = (tokens: number): number => (Number.isFinite(tokens) ? Math.max(0, Math.trunc(tokens)) : 0)
-  return { inputTokens: count(inputTokens), outputTokens: count(outputTokens), totalTokens: count(totalTokens) }
-}
-
-function createUsage(before: TurnUsage): { add(step: StepUsage): number; total(): TurnUsage } {
-  let total = before
-  return {
-    add(step) {
-      total = {
-        inputTokens: total.inputTokens + step.inputTokens,
-        outputTokens: total.outputTokens + step.outputTokens,
-        totalTokens: total.totalTokens + step.totalTokens,
-        steps: total.steps + 1,
-      }
-      return total.steps
-    },
-    total: () => total,
-  }
 }

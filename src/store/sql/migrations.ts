@@ -242,6 +242,14 @@ export function migrationsOf({ counter, identity, integer, strict, isSqlite }: D
       )${strict}`,
       ],
     },
+    {
+      version: 13,
+      name: 'estimated tokens and the time of turns',
+      statements: [
+        `alter table turns add column estimated_tokens ${integer} not null default 0`,
+        `alter table turns add column active_ms ${integer} not null default 0`,
+      ],
+    },
   ]
 }
 

@@ -25,7 +25,7 @@ const IS_ALIVE = `exists (select 1 from leases left join leases as holder
     and coalesce(holder.expires_at, leases.expires_at) > :now)`
 
 const COLUMNS = `id, session_id, request_id, message, state, cancel_requested, created_at, started_at, ended_at, result,
-  steps, input_tokens, output_tokens, total_tokens, hidden_calls,
+  steps, input_tokens, output_tokens, total_tokens, estimated_tokens, active_ms, hidden_calls,
   case when state = 'queued' and not ${IS_ALIVE} then 1 else 0 end as is_left`
 
 const GET = `select ${COLUMNS} from turns where project_id = :projectId and id = :id`
@@ -64,7 +64,8 @@ const TAKE_OVER_CALLS = `update ledger_entries set fence = :fence
   where project_id = :projectId and turn_id = :id and state in ('asked', 'answered')`
 
 const COUNT = `steps = steps + :steps, input_tokens = input_tokens + :inputTokens,
-    output_tokens = output_tokens + :outputTokens, total_tokens = total_tokens + :totalTokens`
+    output_tokens = output_tokens + :outputTokens, total_tokens = total_tokens + :totalTokens,
+    estimated_tokens = estimated_tokens + :estimatedTokens, active_ms = active_ms + :activeMs`
 
 const STEP = `update turns set ${COUNT}, hidden_calls = :hiddenCalls
   where project_id = :projectId and id = :id and state = 'running' and fence = :fence and ${OWNED}`
@@ -133,8 +134,8 @@ export function createSqlTurns(scope: Scope): Turns {
         return turn
       })
     },
-    async step(id, lease, { message, tokens, hiddenCalls = [] }) {
-      const values = { id, ...counting(tokens), hiddenCalls: toJson('hidden calls', hiddenCalls) }
+    async step(id, lease, { message, tokens, activeMs, hiddenCalls = [] }) {
+      const values = { id, ...counting(tokens, activeMs), hiddenCalls: toJson('hidden calls', hiddenCalls) }
       return scope.change(async (tx) => {
         if ((await tx.run(STEP, { ...fencing(lease), ...values })) === 0) {
           await assertOwned(tx, lease)
@@ -146,9 +147,9 @@ export function createSqlTurns(scope: Scope): Turns {
         return stepped(tx, turn, tokens)
       })
     },
-    async finish(id, lease, { state, result, messages = [], tokens }) {
+    async finish(id, lease, { state, result, messages = [], tokens, activeMs }) {
       const text = result === undefined ? null : toJson('result', result)
-      const values = { id, state, result: text, ...counting(tokens) }
+      const values = { id, state, result: text, ...counting(tokens, activeMs) }
       return scope.change(async (tx) => {
         const finished = await tx.run(FINISH, { ...fencing(lease), ...values })
         if (finished === 0) await assertOwned(tx, lease)
@@ -222,9 +223,10 @@ export async function cancelTurn(scope: Scope, tx: Change, id: string): Promise<
 }
 
 /** The values of `COUNT`. */
-function counting(tokens: TurnStep['tokens'] | undefined): Values {
-  const { inputTokens, outputTokens, totalTokens } = tokens ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 }
-  const counts = { inputTokens, outputTokens, totalTokens }
+function counting(tokens: TurnStep['tokens'] | undefined, activeMs = 0): Values {
+  const none: TurnStep['tokens'] = { inputTokens: 0, outputTokens: 0, totalTokens: 0 }
+  const { inputTokens, outputTokens, totalTokens, estimatedTokens = 0 } = tokens ?? none
+  const counts = { inputTokens, outputTokens, totalTokens, estimatedTokens, activeMs }
   for (const [name, value] of Object.entries(counts)) checkNumber(name, value)
   return { steps: tokens ? 1 : 0, ...counts }
 }
@@ -242,7 +244,7 @@ async function changed(tx: Change, turn: TurnRecord, word: string = turn.state):
 }
 
 /** The sums over several turns. */
-export const USE = ['steps', 'input_tokens', 'output_tokens', 'total_tokens']
+export const USE = ['steps', 'input_tokens', 'output_tokens', 'total_tokens', 'estimated_tokens', 'active_ms']
   .map((column) => `coalesce(sum(${column}), 0) as ${column}`)
   .join(', ')
 
@@ -252,6 +254,8 @@ export function toUse(row: Row = {}): TurnUse {
     inputTokens: Number(row.input_tokens),
     outputTokens: Number(row.output_tokens),
     totalTokens: Number(row.total_tokens),
+    ...(Number(row.estimated_tokens) > 0 && { estimatedTokens: Number(row.estimated_tokens) }),
+    ...(Number(row.active_ms) > 0 && { activeMs: Number(row.active_ms) }),
   }
 }
 

@@ -213,6 +213,7 @@ export function turnTests(open: Open, clock: Advance): void {
     const bad = [
       { ...tokens, totalTokens: -1 },
       { ...tokens, inputTokens: Number.NaN },
+      { ...tokens, estimatedTokens: -1 },
     ]
     for (const each of bad) {
       await assert.rejects(store.turns.step(id, lease, { message, tokens: each }), hasCode('INVALID_ARGUMENT'))
@@ -233,6 +234,23 @@ export function turnTests(open: Open, clock: Advance): void {
     )
     const use = await store.turns.use(['s1', 's2', 'nope'])
     assert.deepEqual([...use], [['s1', { steps: 2, inputTokens: 10, outputTokens: 4, totalTokens: 14 }]])
+  })
+
+  it('says how many tokens are estimated, and how long turns took', async () => {
+    const store = await open()
+    const lease = await openSession(store)
+    const message = { role: 'assistant', content: 'a' }
+    const tokens = { inputTokens: 5, outputTokens: 2, totalTokens: 7 }
+    for (const estimatedTokens of [2, 0]) {
+      const { id } = await store.turns.enqueue({ sessionId: 's1', message: { role: 'user' }, lease })
+      await store.turns.take('s1', lease)
+      await store.turns.step(id, lease, { message, tokens: { ...tokens, estimatedTokens }, activeMs: 30 })
+      const { use } = await store.turns.finish(id, lease, { state: 'done', activeMs: 12 })
+      const counted = { steps: 1, ...tokens, activeMs: 42 }
+      assert.deepEqual(use, estimatedTokens === 0 ? counted : { ...counted, estimatedTokens })
+    }
+    const sum = { steps: 2, inputTokens: 10, outputTokens: 4, totalTokens: 14, estimatedTokens: 2, activeMs: 84 }
+    assert.deepEqual([...(await store.turns.use(['s1'])).values()], [sum])
   })
 
   it('keeps loaded skills with their revision', async () => {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../kernel/index.ts'
-import type { SeenMessage } from '../model-reply.ts'
+import type { ReplyUsage, SeenMessage } from '../model-reply.ts'
 import {
   type Answer,
   type AnswerHead,
@@ -57,7 +57,7 @@ function frames(head: AnswerHead, answer: Answer): Frame[] {
       ]
     }),
     { data: choice({}, FINISH[answer.finish]) },
-    { data: { ...base, choices: [], usage: usage(answer) } },
+    ...(answer.usage ? [{ data: { ...base, choices: [], usage: usage(answer.usage) } }] : []),
     { data: '[DONE]' },
   ]
 }
@@ -79,10 +79,10 @@ function whole(head: AnswerHead, answer: Answer): JsonObject {
     created: head.createdAt,
     model: head.model,
     choices: [{ index: 0, message, finish_reason: FINISH[answer.finish] }],
-    usage: usage(answer),
+    ...(answer.usage && { usage: usage(answer.usage) }),
   }
 }
 
-function usage({ usage: { inputTokens, outputTokens } }: Answer): JsonObject {
+function usage({ inputTokens, outputTokens }: ReplyUsage): JsonObject {
   return { prompt_tokens: inputTokens, completion_tokens: outputTokens, total_tokens: inputTokens + outputTokens }
 }

@@ -21,7 +21,7 @@ export interface Answer {
   readonly chunks: readonly string[]
   readonly calls: readonly Required<ReplyCall>[]
   readonly finish: 'stop' | 'length' | 'content-filter' | 'tool-calls'
-  readonly usage: ReplyUsage
+  readonly usage: ReplyUsage | null
 }
 
 /** How one HTTP interface reads requests and writes answers. */

@@ -67,7 +67,7 @@ function frames(head: AnswerHead, answer: Answer): Frame[] {
   const start = { ...shell(head), content: [], stop_reason: null, stop_sequence: null }
   return [
     event('message_start', {
-      message: { ...start, usage: { input_tokens: answer.usage.inputTokens, output_tokens: 0 } },
+      message: { ...start, usage: { input_tokens: answer.usage?.inputTokens ?? 0, output_tokens: 0 } },
     }),
     ...(first === 1 ? block(0, { type: 'text', text: '' }, text) : []),
     ...answer.calls.flatMap((call, position) => {
@@ -79,7 +79,7 @@ function frames(head: AnswerHead, answer: Answer): Frame[] {
     }),
     event('message_delta', {
       delta: { stop_reason: STOP[answer.finish], stop_sequence: null },
-      usage: { output_tokens: answer.usage.outputTokens },
+      usage: { output_tokens: answer.usage?.outputTokens ?? 0 },
     }),
     event('message_stop', {}),
   ]
@@ -93,7 +93,7 @@ function whole(head: AnswerHead, answer: Answer): JsonObject {
     content: [...text, ...calls],
     stop_reason: STOP[answer.finish],
     stop_sequence: null,
-    usage: { input_tokens: answer.usage.inputTokens, output_tokens: answer.usage.outputTokens },
+    usage: { input_tokens: answer.usage?.inputTokens ?? 0, output_tokens: answer.usage?.outputTokens ?? 0 },
   }
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../kernel/index.ts'
-import type { SeenMessage } from '../model-reply.ts'
+import type { ReplyUsage, SeenMessage } from '../model-reply.ts'
 import {
   type Answer,
   type AnswerHead,
@@ -77,7 +77,6 @@ function whole(head: AnswerHead, answer: Answer): JsonObject {
     stop: undefined,
     'tool-calls': undefined,
   }[answer.finish]
-  const { inputTokens, outputTokens } = answer.usage
   return {
     id: head.id,
     object: 'response',
@@ -87,8 +86,12 @@ function whole(head: AnswerHead, answer: Answer): JsonObject {
     error: null,
     incomplete_details: cut ? { reason: cut } : null,
     output: [...(answer.chunks.length > 0 ? [messageItem(head, answer)] : []), ...answer.calls.map(callItem)],
-    usage: { input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: inputTokens + outputTokens },
+    usage: answer.usage && usage(answer.usage),
   }
+}
+
+function usage({ inputTokens, outputTokens }: ReplyUsage): JsonObject {
+  return { input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: inputTokens + outputTokens }
 }
 
 function messageItem(head: AnswerHead, answer: Answer) {

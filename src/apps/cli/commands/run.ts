@@ -15,6 +15,7 @@ import { printSkillsAbove } from '../show/other-clients.ts'
 import { countsOf } from '../show/skills.ts'
 import { pathsOfSkills } from '../show/skill-paths.ts'
 import { createTurnDisplay, formatTrace } from '../show/turn.ts'
+import { tokensText } from '../show/tokens.ts'
 
 /** The message of a session that is run: a new one, or one that an ended process left. */
 type Work =
@@ -189,7 +190,7 @@ function finish(
 ): Answer {
   const { terminal } = invocation
   const { sessionId: session, turnId: turn, end, text, usage, changes } = result
-  const cost = `${many(usage.totalTokens, 'token')} in ${many(usage.steps, 'step')}`
+  const cost = `${tokensText(usage)} in ${many(usage.steps, 'step')}`
   terminal.note(terminal.paintNote('dim', `session ${session} · ${cost}`))
   const error = failureOf(result)
   return {

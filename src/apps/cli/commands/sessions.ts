@@ -11,6 +11,7 @@ import { many } from '../failure.ts'
 import { findSession, openStored, theOne, TURN } from '../stored.ts'
 import { showOutput } from './saved-output.ts'
 import { formatTrace } from '../show/turn.ts'
+import { tokensText } from '../show/tokens.ts'
 import { formatTable, shorten } from '../show/columns.ts'
 
 /** `nexus sessions list`: those of the workspace; with `--all` those of every one. */
@@ -36,7 +37,7 @@ export async function listSessions(invocation: Invocation): Promise<Answer> {
       const { line, note, commandLine, shortPath } = terminal
       const rows = sessions.map(({ id, updatedAt, state, messageCount, use, title, scope: place }) => {
         const where = place === undefined ? '(workspace not recorded)' : shortPath(place)
-        const counts = [many(messageCount, 'message'), many(use.totalTokens, 'token')]
+        const counts = [many(messageCount, 'message'), tokensText(use)]
         const cells = [id, minuteOf(updatedAt), state, ...counts, toSafeLine(title)]
         return isAll ? [...cells, where] : cells
       })
@@ -74,7 +75,7 @@ export async function showSession(invocation: Invocation): Promise<Answer> {
   return {
     data: { session: { ...session, state, use, ...owner }, messages, ledger, waiting, events },
     show: () => {
-      const cost = `${many(use.totalTokens, 'token')} in ${many(use.steps, 'step')}`
+      const cost = `${tokensText(use)} in ${many(use.steps, 'step')}`
       terminal.line(`${terminal.paint('bold', toSafeLine(session.title))}  ${state}  ${session.id}  ${cost}\n`)
       for (const message of messages)
         terminal.line(`${terminal.paint('cyan', message.role)}: ${describeMessage(message)}\n`)
