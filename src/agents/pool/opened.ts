@@ -3,7 +3,7 @@ import { ceilingLayers, type Layer, readRules } from '../../authorize/index.ts'
 import { serviceKey } from '../../kernel/index.ts'
 import type { AgentHandle, AgentProfile, Runtime } from '../../runtime/index.ts'
 import type { AgentRecord } from '../../store/index.ts'
-import { type Agent, type AgentEvent, createAgent, type ModelChoice } from '../turns/index.ts'
+import { type Agent, type AgentEvent, type ContextSettings, createAgent, type ModelChoice } from '../turns/index.ts'
 import { POOL, poolError } from './messages.ts'
 import { type AgentSettings, readSettings } from './settings.ts'
 import type { PoolOptions } from './types.ts'
@@ -59,7 +59,8 @@ export function createOpened(options: PoolOptions, { equip, onEvent }: Opening):
     provide(handle, row, options)
     equip(handle)
     const { instructions = instructionsOf(config, settings.profile) } = settings
-    return { handle, agent: loop(handle, row, { model, instructions }) }
+    const context = contextOf(config, settings.profile)
+    return { handle, agent: loop(handle, row, { model, instructions, context }) }
   }
 
   return {
@@ -77,7 +78,8 @@ export function createOpened(options: PoolOptions, { equip, onEvent }: Opening):
       const handle = runtime.openAgent({ id, sessionId })
       equip(handle)
       const about = { id, key: id, path: id }
-      const agent = loop(handle, about, { model: options.model, instructions: instructionsOf(config, id) })
+      const more = { model: options.model, instructions: instructionsOf(config, id), context: contextOf(config, id) }
+      const agent = loop(handle, about, more)
       configuredAgents.set(sessionId, agent)
       return agent
     },
@@ -88,6 +90,7 @@ export function createOpened(options: PoolOptions, { equip, onEvent }: Opening):
 interface Loop {
   readonly model: ModelChoice
   readonly instructions?: string | undefined
+  readonly context?: Partial<ContextSettings> | undefined
 }
 
 export async function openModel({ openModel: open }: PoolOptions, name: string): Promise<ModelChoice> {
@@ -97,6 +100,10 @@ export async function openModel({ openModel: open }: PoolOptions, name: string):
 
 function instructionsOf(config: PoolOptions['config'], id: string): string | undefined {
   return config?.agents.find((agent) => agent.id === id)?.instructions
+}
+
+function contextOf(config: PoolOptions['config'], id: string): Partial<ContextSettings> | undefined {
+  return config?.agents.find((agent) => agent.id === id)?.context
 }
 
 /**
@@ -156,5 +163,7 @@ function heard(agent: Agent, hear: (event: AgentEvent) => void): Agent {
     cancel: (requestId) => agent.cancel(requestId),
     deliver: (content, from) => agent.deliver(content, from),
     pauseClock: () => agent.pauseClock(),
+    compact: (options) => agent.compact(both(options)),
+    context: () => agent.context(),
   }
 }

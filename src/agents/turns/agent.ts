@@ -1,10 +1,13 @@
-import { type Clock, NexusError, systemClock } from '../../kernel/index.ts'
-import type { SessionRecord, Store, StoredMessage, TurnRecord } from '../../store/index.ts'
+import { NexusError, systemClock } from '../../kernel/index.ts'
+import type { SessionRecord, StoredMessage, TurnRecord } from '../../store/index.ts'
 import type { AgentEvent, AgentListener, TurnResult } from './events.ts'
-import { agentMessage, authorOf, type MessageAuthor } from './agent-messages.ts'
+import { agentMessage, authorOf } from './agent-messages.ts'
+import type { Agent, AgentOptions, SendOptions } from './api.ts'
+import { compactionRequest, isCompactionRequest, runCompaction } from './context/compaction.ts'
+import { readContext } from './context/read-context.ts'
+import { type LearnedContext, toContextSettings } from './context/settings.ts'
 import { type FateOfCalls, repairHistory, toTitle, userMessage } from './history.ts'
-import type { TurnHooks } from './hooks.ts'
-import { type AgentLimits, startTimer, toLimits } from './limits.ts'
+import { startTimer, toLimits } from './limits.ts'
 import { createLiveTurn, type LiveTurn } from './live-turn.ts'
 import type { ModelChoice } from './model/open-model.ts'
 import { fateOfCalls, nameLeft, openQuestion, recordedCalls } from './left-work.ts'
@@ -13,65 +16,9 @@ import { skillsOfTurn } from './skills-of-turn.ts'
 import { takeOver } from './take-over.ts'
 import { resultOf, toStored } from './stored-result.ts'
 import { type FinishedTurn, notBegun, toFault } from './endings.ts'
-import { type Before, runTurn } from './turn.ts'
+import { type Before, offeredTools, runTurn, withSkills } from './turn.ts'
 import type { TurnAgent } from './turn-context.ts'
 import { takeQueued, type TakenTurn } from './turn-queue.ts'
-
-/** A model with tools, skills and a history. */
-export interface Agent {
-  readonly id: string
-  readonly sessionId: string
-  /**
-   * One turn. The message is queued durably, and runs when no earlier turn of its session does; its id is in the event
-   * `turn-queued`. Resolves when the model answered or the turn ended otherwise; what went wrong on the way is in the result.
-   * Rejects before the message is queued with INVALID_ARGUMENT (no content), CONFLICT (the queue is full, the session belongs to
-   * another agent, or the request id was used for another message), or STORE_FAILED. Rejects after that only when the store keeps
-   * failing: the error names the message, which is cancelled where the store still allows it.
-   */
-  send(content: string, options?: SendOptions): Promise<TurnResult>
-  /** Runs a message that an ended process left in the queue, or goes on with a turn whose process ended while people were asked. Rejects with INVALID_ARGUMENT when this session has none of that id waiting. */
-  resume(turnId: string, options?: Omit<SendOptions, 'requestId'>): Promise<TurnResult>
-  /**
-   * For whoever serves the agent: goes on with the turn whose process ended while people were asked, then runs the messages
-   * that ended processes left, in order and before later ones. Resolves when none is left, or after an abort; rejects as `send`
-   * does. What did not begin by then is left again, and is not cancelled. Two may call it at once.
-   */
-  takeOver(options?: Omit<SendOptions, 'requestId'>): Promise<readonly TurnResult[]>
-  /** Cancels the message with the caller's own id. False when the session has none, or its turn is over. */
-  cancel(requestId: string): Promise<boolean>
-  /**
-   * Gives the running turn a message of another agent. True: it is durable in the history, and the model reads it before its next
-   * step. False: no turn of this agent runs in this process, and nothing was kept. Rejects with STORE_FAILED or LEASE_LOST.
-   */
-  deliver(content: string, from: MessageAuthor): Promise<boolean>
-  /** Stops the clock of the running turn while something outside is waited for, such as a person who is asked about a call of a child. Call the result once it is over. */
-  pauseClock(): () => void
-}
-
-export interface SendOptions {
-  /** The caller's own id, unique in the session. The same message with the same one runs once: a second `send` waits for its result. */
-  readonly requestId?: string
-  /** Ends the turn, also while it waits: the request to the model is closed, a running command is stopped, open calls are answered "cancelled". */
-  readonly signal?: AbortSignal
-  readonly onEvent?: AgentListener
-  /** The message is another agent's: the model reads it in a boundary, never as words of the user. */
-  readonly from?: MessageAuthor
-}
-
-export interface AgentOptions {
-  /** The agent in its session, from `runtime.openAgent({ id, sessionId })`. The session is made when there is none. */
-  readonly agent: TurnAgent
-  /** The model, or how it is found at the begin of each turn. */
-  readonly model: ModelChoice | (() => ModelChoice | Promise<ModelChoice>)
-  /** Where the owner of the agent takes part in its turns, such as budgets and a place among those that ask at once. */
-  readonly hooks?: TurnHooks
-  /** The store of the runtime. */
-  readonly store: Store
-  /** The first part of the system prompt; the skills follow. */
-  readonly instructions?: string
-  readonly limits?: Partial<AgentLimits>
-  readonly clock?: Clock
-}
 
 /** Tools that bring a skill to the model. */
 const LOADERS: readonly string[] = ['load_skill', 'Skill', 'read_skill_file']
@@ -96,7 +43,12 @@ export function createAgent(options: AgentOptions): Agent {
   const place = { store, sessionId }
   const limits = toLimits(options.limits)
   const instructions = options.instructions ?? DEFAULT_INSTRUCTIONS
+  const context = toContextSettings(options.context)
+  const learned: LearnedContext = { factor: 1 }
   let live: LiveTurn | undefined
+
+  const chosenModel = async (): Promise<ModelChoice> =>
+    typeof options.model === 'function' ? options.model() : options.model
 
   /** Another message to the same new session may be first. */
   async function createSession(content: string): Promise<SessionRecord> {
@@ -148,7 +100,7 @@ export function createAgent(options: AgentOptions): Agent {
       const { openCalls } = repairHistory(history)
       const fate = openCalls.length > 0 ? await fateOfCalls(store.ledger, sessionId) : 'unknown'
       const { messages } = repairHistory(history, fate)
-      const added = [...messages, queued.message]
+      const added = isCompactionRequest(queued.message) ? messages : [...messages, queued.message]
       opened = { messages: [...history, ...added], openCalls: messages.length > 0 ? openCalls : undefined, fate }
       return added
     }
@@ -171,8 +123,9 @@ export function createAgent(options: AgentOptions): Agent {
     )
     let ended: FinishedTurn
     try {
-      const model = typeof options.model === 'function' ? await options.model() : options.model
-      const base = { agent, sessionId, turnId, model, sessions, turns, lease, limits, clock, signal, emit, hooks }
+      const model = await chosenModel()
+      const about = { agent, sessionId, turnId, sessions, turns, lease, limits, clock, signal, emit, hooks, context }
+      const base = { ...about, model, learned }
       emit({ type: 'turn-start', turnId, sessionId, model: model.describe })
       const { openCalls, fate } = opened
       if (openCalls) emit({ type: 'notice', code: 'interrupted-turn', text: NOTICES.repaired({ openCalls, fate }) })
@@ -183,7 +136,8 @@ export function createAgent(options: AgentOptions): Agent {
         ? { hidden: new Set(hiddenCalls), recorded: await recordedCalls(place, turnId) }
         : undefined
       live = running
-      ended = await runTurn({ ...base, use, messages, instructions: told, before, live })
+      const parts = { ...base, use, messages, instructions: told, before, live }
+      ended = await (isCompactionRequest(turn.message) ? runCompaction(parts) : runTurn(parts))
     } catch (error) {
       ended = notBegun(turn, error, signal.aborted)
     } finally {
@@ -253,6 +207,19 @@ export function createAgent(options: AgentOptions): Agent {
     async deliver(content, from) {
       if (content.trim() === '') throw invalid(AGENTS.emptyMessage())
       return (await live?.deliver(agent.redact(agentMessage(content, from)))) ?? false
+    },
+    async compact(compactOptions = {}) {
+      await checkSession()
+      const { requestId } = compactOptions
+      const message = compactionRequest()
+      const turn = await agent.writeAsProcess((lease) => turns.enqueue({ sessionId, message, lease, requestId }))
+      return run(turn, compactOptions)
+    },
+    async context() {
+      await checkSession()
+      const messages = (await sessions.get(sessionId)) ? await sessions.messages(sessionId) : []
+      const prompt = { instructions: withSkills(instructions, agent), tools: offeredTools(agent, limits) }
+      return readContext(prompt, messages, { context, model: await chosenModel(), learned })
     },
     pauseClock() {
       const timer = live?.timer

@@ -1,3 +1,4 @@
+import type { CutBy } from './context/cuts.ts'
 import type { Decision, JsonObject, NexusError, Outcome, ProposedCommand } from '../../kernel/index.ts'
 
 /** Tokens of one model answer, by the provider's own counts. */
@@ -49,6 +50,8 @@ export type NoticeCode =
   | 'skills-changed'
   /** A `$skill-name` of the message cannot be used, or there are more than 8. */
   | 'skill-mention'
+  /** Messages are no longer sent to the model, or a summary of them could not be had. */
+  | 'context-cut'
   /** The provider does not support a setting. */
   | 'model-warning'
 
@@ -72,6 +75,19 @@ export type AgentEvent =
   | { readonly type: 'tool-named'; readonly toolCallId: string; readonly tool: string }
   /** Messages of other agents that the model reads with its next step. */
   | { readonly type: 'messages-delivered'; readonly from: readonly string[] }
+  /**
+   * Messages that the model no longer reads, by their places in the history from 0; `to` is the first after them. They stay in the store.
+   * Tokens of the next request before and after, by estimate.
+   */
+  | {
+      readonly type: 'context-cut'
+      readonly by: CutBy
+      readonly from: number
+      readonly to: number
+      readonly messages: number
+      readonly tokensBefore: number
+      readonly tokensAfter: number
+    }
   /** The calls of one answer begin, and are all answered. */
   | { readonly type: 'batch-start'; readonly calls: readonly BatchCall[]; readonly isParallel: boolean }
   /** A call failed, so those behind it do not run. */

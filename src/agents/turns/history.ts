@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, type Outcome, toSafeLine } from '../../kernel/index.ts'
 import type { StoredMessage } from '../../store/index.ts'
 import { toModelText } from '../../tools/index.ts'
+import { cutOf } from './context/cuts.ts'
 import type { RequestedCall } from './model-step.ts'
 
 /** How a turn that gave no answer closes in the history, so that the next one starts from a whole conversation. */
@@ -57,7 +58,9 @@ export interface Repair {
  * Looks at the end of a history. A call without an answer is answered with what is known of it, and a turn without
  * an end gets one; nothing is run again. A whole history needs no message.
  */
-export function repairHistory(messages: readonly StoredMessage[], fate: FateOfCalls = 'unknown'): Repair {
+export function repairHistory(history: readonly StoredMessage[], fate: FateOfCalls = 'unknown'): Repair {
+  // A cut is no part of the conversation.
+  const messages = history.filter((message) => !cutOf(message))
   const last = messages.at(-1)
   if (last === undefined) return { messages: [], openCalls: [] }
   const at = messages.findLastIndex((message) => message.role === 'assistant')

@@ -1,6 +1,10 @@
 // agents: one agent and its turns on the AI SDK: ask the model, work off its calls through the agent, keep the history.
-export { type Agent, type AgentOptions, createAgent, type SendOptions } from './agent.ts'
-export type { MessageAuthor } from './agent-messages.ts'
+export { createAgent } from './agent.ts'
+export type { Agent, AgentOptions, SendOptions } from './api.ts'
+export { type Cut, type CutBy, cutOf } from './context/cuts.ts'
+export type { AgentContext, AgentTokens } from './context/read-context.ts'
+export type { ContextSettings } from './context/settings.ts'
+export { authorOf, type MessageAuthor } from './agent-messages.ts'
 export type { AgentEvent, TurnResult } from './events.ts'
 export type { TurnHooks, TurnSpent, TurnStop } from './hooks.ts'
 export { DEFAULT_LIMITS } from './limits.ts'

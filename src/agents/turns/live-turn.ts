@@ -8,6 +8,8 @@ export interface LiveTurn {
   deliver(message: StoredMessage): Promise<boolean>
   /** The messages that came since the last `take`, in their order. */
   take(): readonly StoredMessage[]
+  /** Resolves when no message is being kept; false when one came and was not taken. */
+  isQuiet(): Promise<boolean>
   /** Lets no further message in. False when one waits to be read: then the turn stays open. */
   close(): Promise<boolean>
 }
@@ -30,6 +32,10 @@ export function createLiveTurn(timer: Timer, keep: (message: StoredMessage) => P
       return true
     },
     take: () => arrived.splice(0),
+    async isQuiet() {
+      await Promise.allSettled(writing)
+      return arrived.length === 0
+    },
     async close() {
       isOpen = false
       await Promise.allSettled(writing)

@@ -111,7 +111,12 @@ export const FAILURES = {
   refused: (model: string, status: number, detail: string) =>
     words(
       `The model ${model} refused the request (${status})${detail}`,
-      `Often the history is longer than the model can take: start a new session, or ${TRY_ANOTHER}`,
+      `Check the settings of the model, start a new session, or ${TRY_ANOTHER}`,
+    ),
+  tooLong: (model: string, detail: string) =>
+    words(
+      `The request to the model ${model} is longer than it can take${detail}`,
+      `Set model.contextTokens in nexus.yaml, start a new session, or ${TRY_ANOTHER}`,
     ),
   keyMissing: (
     model: string,
@@ -160,6 +165,24 @@ export const NOTICES = {
       ? `${before} before ${openCalls.join(', ')} ran. Nexus does not run it by itself.`
       : `${before} in ${openCalls.join(', ')}: outcome unknown. Nexus does not run it again by itself.`
   },
+  /** `unloaded`: skills whose text the model does not have any more. */
+  cut: (about: {
+    readonly by: 'oldest_first' | 'middle_out' | 'compaction'
+    readonly count: number
+    readonly sessionId: string
+    readonly unloaded: readonly string[]
+  }) => {
+    const { by, count, sessionId, unloaded } = about
+    const how = by === 'compaction' ? 'A summary of the model replaces' : 'The model no longer reads'
+    const lost = unloaded.length === 0 ? '' : ` Skills without room: ${unloaded.join(', ')}.`
+    const lead = `The context was full. ${how} ${count} ${count === 1 ? 'message' : 'messages'} of the session, which are kept.${lost} To read them:`
+    return noticeWith(lead, 'sessions', 'show', sessionId)
+  },
+  cutForModel: (count: number, unloaded: readonly string[]) =>
+    `[${count} ${count === 1 ? 'message' : 'messages'} of this conversation left out: the context was full.${unloaded.length === 0 ? '' : ` Load again what you need of these skills: ${unloaded.join(', ')}.`}]`,
+  noSummary: () => 'The model gave no summary of the older messages, so they are left out without one.',
+  nothingToCut: () => 'Nothing to compact: the history has no message that the model reads.',
+  emptySummary: () => 'The model gave an empty summary, so the history is as it was.',
   cutAtLength: () => 'The answer was cut: the model reached its output limit.',
   cutByFilter: () => "The answer was cut by the provider's content filter.",
   emptyAnswer: () => 'The model gave an empty answer.',

@@ -8,6 +8,9 @@ export interface ModelFailure {
   readonly isRetryable: boolean
   /** The pause that the server asked for. */
   readonly retryAfterMs?: number | undefined
+  /** The provider refused the request because it is longer than the model can take; with its limit, where it names one. */
+  readonly isTooLong?: boolean
+  readonly limit?: number | undefined
 }
 
 interface Circumstances {
@@ -33,6 +36,7 @@ interface Failure {
 export function toModelFailure(thrown: unknown, circumstances: Circumstances): ModelFailure {
   const error = unwrap(thrown)
   const status = statusOf(error)
+  if (isTooLong(error, status)) return tooLong(error, thrown, circumstances.model)
   const { words, isRetryable = false } = failureOf(error, status, circumstances)
   const retryAfterMs = status === undefined ? undefined : readRetryAfter(error, circumstances.clock)
   return {
@@ -40,6 +44,27 @@ export function toModelFailure(thrown: unknown, circumstances: Circumstances): M
     isRetryable: isRetryable && (retryAfterMs ?? 0) <= MAX_RETRY_PAUSE_MS,
     retryAfterMs,
   }
+}
+
+const TOO_LONG =
+  /context_length_exceeded|exceed_context_size|maximum context|context (length|window|size)|prompt is too long|(input|prompt|request) (is )?too (long|large)|too many (input |prompt )?tokens|maximum number of (input )?tokens/i
+const LIMITS = [
+  /maximum context length (?:is|of) ([\d,]+)/i,
+  /> ([\d,]+) maximum/i,
+  /context (?:size|window|length)\D{0,30}([\d,]+)/i,
+]
+
+/** By the words of the providers: they have no status of its own for it. */
+function isTooLong(error: unknown, status: number | undefined): boolean {
+  if (status !== undefined && ![400, 413, 422, 500].includes(status)) return false
+  return TOO_LONG.test(`${String(fieldOf(error, 'code') ?? '')} ${messageOf(error)}`)
+}
+
+function tooLong(error: unknown, cause: unknown, model: ModelChoice): ModelFailure {
+  const { message, fix } = FAILURES.tooLong(model.describe, detail(error, model))
+  const named = LIMITS.map((pattern) => pattern.exec(messageOf(error))?.[1]).find((text) => text !== undefined)
+  const limit = named === undefined ? undefined : Number(named.replaceAll(',', ''))
+  return { error: new NexusError('MODEL_FAILED', message, { fix, cause }), isRetryable: false, isTooLong: true, limit }
 }
 
 /** The failure of an answer that took longer than its step may. */

@@ -1,5 +1,5 @@
 import type { Sessions, StoredMessage, Turns, TurnUse } from '../../store/index.ts'
-import type { AgentListener, TurnUsage } from './events.ts'
+import type { AgentListener } from './events.ts'
 import { authorOf } from './agent-messages.ts'
 import {
   cancelled,
@@ -12,10 +12,12 @@ import {
   unanswered,
 } from './endings.ts'
 import { assistantMessage, CLOSING, openCalls, toolMessage } from './history.ts'
+import { createRoom } from './context/room.ts'
+import type { ContextSettings, LearnedContext } from './context/settings.ts'
 import type { LiveTurn } from './live-turn.ts'
 import { NOTICES } from './messages.ts'
 import { costOf } from './model/open-model.ts'
-import { askModel, type RequestedCall, type StepAnswer } from './model-step.ts'
+import type { RequestedCall, StepAnswer } from './model-step.ts'
 import type { OfferedTool } from '../../runtime/index.ts'
 import { withParallel } from '../../tools/index.ts'
 import { sumUsage, type UsageSum } from './tokens.ts'
@@ -31,8 +33,10 @@ export interface TurnParts extends TurnContext {
   /** Steps and tokens so far, as they are stored. */
   readonly use: TurnUse
   /** The part that an ended process did; absent for a turn that begins. */
-  readonly before?: Before
+  readonly before?: Before | undefined
   readonly live: LiveTurn
+  readonly context: ContextSettings
+  readonly learned: LearnedContext
 }
 
 /** A turn that goes on from answers to its questions. */
@@ -72,7 +76,8 @@ async function loop(parts: TurnParts, usage: UsageSum): Promise<Ending> {
   }
   const keep = (message: StoredMessage): Promise<void> => sessions.append(sessionId, [message], lease)
   const keepLoaded = keepLoadedSkills(parts)
-  const instructions = [parts.instructions, agent.instructions()].filter((text) => text !== '').join('\n\n')
+  const instructions = withSkills(parts.instructions, agent)
+  const room = createRoom({ ...parts, timer }, messages, usage)
   const forCalls: Omit<ToolTurn, 'tools'> = {
     ...parts,
     timer,
@@ -91,13 +96,14 @@ async function loop(parts: TurnParts, usage: UsageSum): Promise<Ending> {
     if (signal.aborted) return cancelled('', true)
   }
   for (let iteration = usage.total().steps; iteration < limits.maxIterations; iteration++) {
-    const stop = await askOwner(parts, usage.total())
+    // Tools are read at each step: loading a skill may add some.
+    const prompt = { instructions, tools: offeredTools(agent, limits) }
+    const stop = await askOwner(parts, usage)
     if (stop) return stopped(stop)
     messages.push(...takeDelivered(parts))
-    // Tools are read at each step: loading a skill may add some.
-    const tools = agent.definitions()
-    const offered = limits.maxConcurrentTools > 1 ? tools.map(toParallel) : tools
-    const answer = await askModel({ ...parts, timer, instructions, messages, tools: offered })
+    const late = (await room.fit(prompt)) ? await askOwner(parts, usage) : undefined
+    if (late) return stopped(late)
+    const answer = await room.ask(prompt)
     if (answer.type !== 'answer') return unanswered(answer)
     emit({ type: 'step-end', step: usage.add(answer.usage), usage: answer.usage })
     warnIncomplete(answer, emit)
@@ -107,15 +113,30 @@ async function loop(parts: TurnParts, usage: UsageSum): Promise<Ending> {
     if (answer.calls.length === 0 && (await live.close())) return { end: 'done', text: answer.text, message, tokens }
     const step = { message, tokens, activeMs: usage.takeTime(), hiddenCalls: hiddenIn(answer.calls, agent) }
     await turns.step(turnId, lease, step)
-    await runToolCalls(answer.calls, { ...forCalls, tools })
+    await runToolCalls(answer.calls, { ...forCalls, tools: prompt.tools })
     if (signal.aborted) return cancelled(answer.text, true)
   }
   return { end: 'max-iterations', text: CLOSING['max-iterations'], closing: CLOSING['max-iterations'] }
 }
 
 /** Whether the owner of the agent ends the turn here. */
-function askOwner({ hooks, turnId, model }: TurnParts, { activeMs = 0, ...use }: TurnUsage) {
+function askOwner({ hooks, turnId, model }: TurnParts, usage: UsageSum) {
+  const { activeMs = 0, ...use } = usage.total()
   return hooks.beforeStep?.({ turnId, ...use, activeMs, cost: costOf(use, model.price) })
+}
+
+/** The system prompt: the instructions of the turn, then the skills. */
+export function withSkills(instructions: string, agent: Pick<TurnContext['agent'], 'instructions'>): string {
+  return [instructions, agent.instructions()].filter((text) => text !== '').join('\n\n')
+}
+
+/** The tools in the form that the model sees. */
+export function offeredTools(
+  agent: Pick<TurnContext['agent'], 'definitions'>,
+  { maxConcurrentTools }: Pick<TurnContext['limits'], 'maxConcurrentTools'>,
+): readonly OfferedTool[] {
+  const tools = agent.definitions()
+  return maxConcurrentTools > 1 ? tools.map(toParallel) : tools
 }
 
 function takeDelivered({ live, emit }: TurnParts): readonly StoredMessage[] {

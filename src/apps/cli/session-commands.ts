@@ -25,6 +25,14 @@ export const SESSION_COMMANDS: Rows = {
     examples: ['nexus sessions resume 0196f3'],
     load: async () => (await import('./commands/run.ts')).resumeSession,
   },
+  'sessions compact': {
+    summary: 'let the model sum up a session, so that later turns send less; the messages are kept',
+    usage: '<session>',
+    names: 'sessions',
+    options: { ...MODEL, ...WHERE },
+    examples: ['nexus sessions compact 0196f3'],
+    load: async () => (await import('./commands/run.ts')).compactSession,
+  },
   'sessions cancel': {
     summary: 'cancel a message that waits, or stop the turn that runs',
     usage: '<turn or session>',

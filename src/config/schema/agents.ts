@@ -66,9 +66,14 @@ const budget = v.strictObject({
 })
 
 const context = v.strictObject({
-  maxTokens: setting(count, 'Most tokens of the history that is sent.', 8_000),
+  maxTokens: setting(count, 'Most tokens of a request; default model.contextTokens, else 128,000.'),
   reserveTokens: setting(count, 'Kept free for the answer.', 2_000),
   truncation: setting(v.picklist(['oldest_first', 'middle_out']), 'What is left out first.', 'oldest_first'),
+  compaction: setting(
+    v.picklist(['auto', 'off']),
+    'auto: when the context is full, the model writes a summary of older messages.',
+    'auto',
+  ),
 })
 
 /** None of these words can be the name of free settings at the top-level `tools`. */
@@ -116,10 +121,7 @@ export const agent = v.strictObject({
     is(budget, { unused: { what: 'limit agents by budgets', severity: 'warning' } }),
     'What the agent and those that it makes may use up together.',
   ),
-  context: setting(
-    is(context, { unused: { what: 'shorten histories by agents[].context', severity: 'info' } }),
-    'How much of the history is sent.',
-  ),
+  context: setting(context, 'How much of the history is sent.'),
   tools: setting(policy, 'Which tools the agent may call.', {}),
   shadow: setting(identifier, 'Another agent whose rules are compared at each call, and never decide.'),
 })

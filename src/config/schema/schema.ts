@@ -8,12 +8,19 @@ import { skills } from './skills.ts'
 /** The model providers that `model:` may name. */
 export const MODEL_PROVIDERS = ['openai', 'anthropic', 'openai-compatible'] as const
 
+const price = v.strictObject({
+  input: v.pipe(v.number(), v.minValue(0, 'a number from 0 up'), about('Of what is sent.')),
+  output: v.pipe(v.number(), v.minValue(0, 'a number from 0 up'), about('Of what the model writes.')),
+})
+
 const modelMap = v.strictObject({
   provider: v.pipe(v.picklist(MODEL_PROVIDERS), about('Who answers, or whose interface is spoken.')),
   name: v.pipe(name, about('The model as its provider calls it.')),
   baseUrl: setting(url, 'Address of the API; required for openai-compatible unless OPENAI_BASE_URL is set.'),
   apiKey: setting(is(secret, { isUnit: true }), 'Default: the provider’s usual key variable.'),
   api: setting(v.picklist(['chat', 'responses']), 'Which interface of OpenAI is spoken.'),
+  contextTokens: setting(count, 'Most tokens of one request with its answer.'),
+  price: setting(price, 'Money for a million tokens, for budgets.'),
 })
 
 const modelText = v.pipe(

@@ -17,6 +17,8 @@ export interface ModelChoice {
   /** Which key is sent, by the name of its setting; absent when that is not known. */
   readonly key?: KeyUse
   readonly price?: ModelPrice
+  /** Most tokens of one request with its answer; absent when that is not known. */
+  readonly contextTokens?: number
   /** Blanks the key in a text that came from the provider. */
   readonly redact?: (text: string) => string
 }

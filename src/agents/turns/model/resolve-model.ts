@@ -4,6 +4,7 @@ import {
   type Endpoint,
   isOwnAddress,
   type ModelChoice,
+  type ModelPrice,
   openModel,
   ownAddress,
   type ProviderName,
@@ -20,6 +21,8 @@ export interface ConfiguredModel {
   readonly apiKey?: string
   /** Which interface of OpenAI is spoken. Default: `responses` at OpenAI's own address, `chat` at any other. */
   readonly api?: 'chat' | 'responses'
+  readonly contextTokens?: number
+  readonly price?: ModelPrice
 }
 
 /** The usual variables, read by `config/`. A key goes to the address of the same environment, or to one that the user typed. */
@@ -57,9 +60,16 @@ export async function resolveModel(options?: ModelRequestOptions): Promise<Model
 export async function resolveModel(options: ModelRequestOptions = {}): Promise<ModelChoice | undefined> {
   const environment = options.environment ?? (await import('../../../config/index.ts')).readEnvironment()
   const endpoint = chooseEndpoint({ ...options, environment })
-  if (endpoint) return openModel(endpoint)
+  if (endpoint) return { ...(await openModel(endpoint)), ...aboutModel(endpoint, options.configured) }
   if (options.spec === undefined) return undefined
   throw notConfigured(SETUP.noProvider(toSafeLine(options.spec)))
+}
+
+/** Window and price are of the model that is configured, not of another one that the user named. */
+function aboutModel({ provider, name }: Endpoint, configured: ConfiguredModel | undefined) {
+  if (!configured || toProvider(configured.provider) !== provider || configured.name !== name) return {}
+  const { contextTokens, price } = configured
+  return { ...(contextTokens !== undefined && { contextTokens }), ...(price && { price }) }
 }
 
 function chooseEndpoint({

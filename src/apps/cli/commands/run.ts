@@ -1,6 +1,6 @@
 import { addAbortSignal } from 'node:stream'
 import { type Agent, createAgent, type ModelChoice, type TurnResult } from '../../../agents/turns/index.ts'
-import { commandFix, type LedgerEntry, newId, toSafeLine } from '../../../kernel/index.ts'
+import { commandFix, type LedgerEntry, newId, toSafeLine, toSafeText } from '../../../kernel/index.ts'
 import { budgetDiagnostics, type Local } from '../../../local/index.ts'
 import { type Lease, sessionLease, type Store, type TurnRecord } from '../../../store/index.ts'
 import { type Answer, argument, argumentMissing, type Invocation, stringFlag } from '../command.ts'
@@ -17,10 +17,11 @@ import { pathsOfSkills } from '../show/skill-paths.ts'
 import { createTurnDisplay, formatTrace } from '../show/turn.ts'
 import { tokensText } from '../show/tokens.ts'
 
-/** The message of a session that is run: a new one, or one that an ended process left. */
+/** The turn of a session that is run: a new message, one that an ended process left, or a summary. */
 type Work =
   | { readonly sessionId: string; readonly agentId: string | undefined; readonly task: string }
   | { readonly sessionId: string; readonly agentId: string | undefined; readonly turnId: string }
+  | { readonly sessionId: string; readonly agentId: string | undefined; readonly compacts: true }
 
 /** `nexus run "<task>"`: the model's words on stdout, everything about tools on stderr. */
 export async function runTask(invocation: Invocation): Promise<Answer> {
@@ -64,6 +65,17 @@ export async function resumeSession(invocation: Invocation): Promise<Answer> {
     const session = await store.sessions.get(turn.sessionId)
     return { sessionId: turn.sessionId, agentId: agentFlag(invocation) ?? session?.agentId, turnId: turn.id }
   })
+}
+
+/** `nexus sessions compact <session>`: the summary on stdout. */
+export async function compactSession(invocation: Invocation): Promise<Answer> {
+  const wanted = argument(invocation, 'the id of a session', ['0196f3'])
+  const answer = await takeTurn(invocation, async ({ store }) => {
+    const { id: sessionId, agentId } = await findSession(store, wanted)
+    return { sessionId, agentId: agentFlag(invocation) ?? agentId, compacts: true }
+  })
+  const { text = '' } = answer.data as { readonly text?: string }
+  return { ...answer, show: () => invocation.terminal.line(toSafeText(text)) }
 }
 
 /** The turn of a session that waits for an answer, else the first message that an ended process left. */
@@ -171,14 +183,16 @@ async function send(
   const { store, config } = local
   const agentId = work.agentId ?? (config.agents[0]?.id as string)
   const { maxIterations, maxConcurrentTools } = config.limits
-  const instructions = config.agents.find((agent) => agent.id === agentId)?.instructions
+  const { instructions, context } = config.agents.find((agent) => agent.id === agentId) ?? {}
   const agent = createAgent({
     agent: local.runtime.openAgent({ id: agentId, sessionId: work.sessionId }),
     model,
     store,
     limits: { maxIterations, maxConcurrentTools },
     instructions,
+    context,
   })
+  if ('compacts' in work) return agent.compact(options)
   return 'task' in work ? agent.send(work.task, options) : agent.resume(work.turnId, options)
 }
 

@@ -10,6 +10,7 @@ import { type Answer, argument, choiceFlag, CHOICES, type Invocation, numberFlag
 import { many } from '../failure.ts'
 import { findSession, openStored, theOne, TURN } from '../stored.ts'
 import { showOutput } from './saved-output.ts'
+import { authorOf, cutOf } from '../../../agents/turns/index.ts'
 import { formatTrace } from '../show/turn.ts'
 import { tokensText } from '../show/tokens.ts'
 import { formatTable, shorten } from '../show/columns.ts'
@@ -78,7 +79,7 @@ export async function showSession(invocation: Invocation): Promise<Answer> {
       const cost = `${tokensText(use)} in ${many(use.steps, 'step')}`
       terminal.line(`${terminal.paint('bold', toSafeLine(session.title))}  ${state}  ${session.id}  ${cost}\n`)
       for (const message of messages)
-        terminal.line(`${terminal.paint('cyan', message.role)}: ${describeMessage(message)}\n`)
+        terminal.line(`${terminal.paint('cyan', speakerOf(message))}: ${describeMessage(message)}\n`)
       if (ledger.length > 0) terminal.line(formatTrace(ledger, terminal))
       if (events.length > 0) terminal.line(`\n${events.map((event) => describeEvent(event)).join('\n')}`)
       for (const turn of waiting) {
@@ -149,6 +150,14 @@ function stateText({ state, isLeft }: TurnRecord, lease: Lease | undefined): str
 function describeEvent({ id, at, type, references }: StoredEvent): string {
   const about = Object.entries(references).map(([name, value]) => `${name}=${String(value)}`)
   return toSafeLine(`${id}  ${new Date(at).toISOString()}  ${type}  ${about.join(' ')}`)
+}
+
+/** The speaker of a message; for a cut, which messages the model no longer reads, counted from 1. */
+function speakerOf(message: StoredMessage): string {
+  const cut = cutOf(message)
+  if (!cut) return authorOf(message) ?? message.role
+  const how = cut.by === 'compaction' ? 'summed up' : 'left out'
+  return `${how} for the model: messages ${cut.from + 1} to ${cut.to}${cut.keep.length > 0 ? `, but ${many(cut.keep.length, 'message')}` : ''}`
 }
 
 /** A message in one short paragraph: its text, and its tool calls and results by name. */

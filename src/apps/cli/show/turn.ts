@@ -88,6 +88,7 @@ export function createTurnDisplay(
       case 'reasoning-delta':
       case 'tool-named':
       case 'messages-delivered':
+      case 'context-cut':
       case 'batch-start':
       case 'batch-halt':
       case 'batch-end':
