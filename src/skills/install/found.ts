@@ -50,6 +50,7 @@ export function candidateOf(
 export function packageOf(candidate: Candidate, all: readonly PackedFile[], leftOut: readonly string[]): Package {
   const files = all.filter(({ path }) => !isIgnored(path)).sort((a, b) => compareUtf8(a.path, b.path))
   checkNames(candidate, files)
+  checkRepositories(candidate, files)
   let total = 0
   for (const { path, bytes } of files) {
     total += bytes.length
@@ -88,6 +89,16 @@ function checkNames({ name }: Candidate, files: readonly PackedFile[]): void {
         throw installError('SKILL_INVALID', MESSAGES.namesCollide(name, before, above))
       taken.set(key, isFile ? above : `${above}/`)
     })
+  }
+}
+
+/** A directory that git takes for a repository: any git command inside of it would run programs that its configuration names. */
+function checkRepositories({ name }: Candidate, files: readonly PackedFile[]): void {
+  for (const { path } of files) {
+    const above = /^(|.*\/)HEAD$/.exec(path)?.[1]
+    if (above === undefined) continue
+    const isOne = ['objects/', 'refs/'].every((part) => files.some((file) => file.path.startsWith(`${above}${part}`)))
+    if (isOne) throw installError('SKILL_INVALID', MESSAGES.embeddedRepository(name, above))
   }
 }
 

@@ -125,6 +125,10 @@ export const MESSAGES = {
     message: `The skill '${safe(name)}' cannot be installed: '${safe(path)}' is no name that every system can use.`,
     fix: 'Ask its author to rename the file.',
   }),
+  embeddedRepository: (name: string, path: string) => ({
+    message: `The skill '${safe(name)}' cannot be installed: '${safe(path) || '.'}' is a repository of git, whose configuration could start programs.`,
+    fix: 'Ask its author to remove it, or to keep it as an archive.',
+  }),
   namesCollide: (name: string, a: string, b: string) => ({
     message: `The skill '${safe(name)}' cannot be installed: '${safe(a)}' and '${safe(b)}' are one file on some systems.`,
     fix: 'Ask its author to rename one of them.',

@@ -94,10 +94,6 @@ test('links, submodules, attributes, hooks and embedded repositories of a reposi
     .write('.lfsconfig', '[lfs]\n\turl = http://127.0.0.1:1/\n')
     .write('.gitmodules', `[submodule "x"]\n\tpath = a/sub\n\turl = ext::sh -c touch% ${marker}\n`)
     .write('a/hooks/post-checkout', `#!/bin/sh\ntouch ${marker}\n`, 0o755)
-    .write('a/inner/HEAD', 'ref: refs/heads/main\n')
-    .write('a/inner/config', `[core]\n\tbare = true\n\tfsmonitor = "touch ${marker}"\n`)
-    .write('a/inner/objects/x', '')
-    .write('a/inner/refs/x', '')
   symlinkSync('/etc/passwd', join(upstream.directory, 'a/passwd'))
   symlinkSync('/etc', join(upstream.directory, 'a/etc'))
   git(upstream.directory, 'add', '-A')
@@ -107,7 +103,27 @@ test('links, submodules, attributes, hooks and embedded repositories of a reposi
   const here = ground(t)
   const [plan] = await installAll(server, 'evil', here)
   assert.deepEqual([...(plan?.package.leftOut ?? [])].toSorted(), ['etc', 'passwd', 'sub'])
-  assert.deepEqual(readdirSync(join(here.scope.root, 'skills/a')).toSorted(), ['SKILL.md', 'hooks', 'inner'])
+  assert.deepEqual(readdirSync(join(here.scope.root, 'skills/a')).toSorted(), ['SKILL.md', 'hooks'])
+  assert.ok(!existsSync(marker))
+})
+
+test('a skill with an embedded repository, whose configuration git would obey, is refused', async (t) => {
+  const server = await startGitServer(t)
+  const marker = join(server.root, 'marker')
+  for (const [name, inner] of [
+    ['below', 'a/inner/'],
+    ['itself', 'a/'],
+  ] as const)
+    // oxfmt-ignore
+    server
+      .upstream(name)
+      .write('a/SKILL.md', skillText('a'))
+      .write(`${inner}HEAD`, 'ref: refs/heads/main\n')
+      .write(`${inner}config`, `[core]\n\tbare = true\n\tfsmonitor = "touch ${marker}"\n`)
+      .write(`${inner}objects/x`, '')
+      .write(`${inner}refs/x`, '')
+      .publish()
+  for (const name of ['below', 'itself']) await assert.rejects(installAll(server, name, ground(t)), { code: 'SKILL_INVALID' }, name) // oxfmt-ignore
   assert.ok(!existsSync(marker))
 })
 
