@@ -133,6 +133,60 @@ async function measureLarge() {
   )
 }
 
+/** A copy of 18,000 files, as root has it: the first one beside `cp -r`, later commands beside `git status`. */
+async function measureMirror() {
+  const [large, copy] = ['mirrored', 'copied'].map((name) => join(work, name))
+  for (let file = 0; file < 18_000; file++) {
+    const directory = join(large, `d${Math.floor(file / 100)}`)
+    if (file % 100 === 0) mkdirSync(directory, { recursive: true })
+    writeFileSync(join(directory, `f${file % 100}`), 'x'.repeat(1_900))
+  }
+  const git = (...args) => ended('git', ['-c', 'safe.directory=*', '-c', 'gc.auto=0', '-C', large, ...args])
+  await git('init', '-q')
+  await git('add', '.')
+  await git('-c', 'user.name=u', '-c', 'user.email=e', 'commit', '-qm', 'x')
+  await git('repack', '-adq')
+  const timed = async (step) => {
+    const at = performance.now()
+    await step()
+    return performance.now() - at
+  }
+  const mirrors = await createSandbox({
+    kind: 'local',
+    projectId: 'mirror',
+    nexusHome: join(work, 'home'),
+    workspaceMode: 'mirror',
+  })
+  const delays = monitorEventLoopDelay({ resolution: 1 })
+  try {
+    await mirrors.run({ command: 'true', workspace })
+    await timed(() => ended('cp', ['-r', large, `${copy}-0`]))
+    delays.enable()
+    const first = await timed(() => mirrors.run({ command: 'true', workspace: large }))
+    const copied = await timed(() => ended('cp', ['-r', large, copy]))
+    const later = []
+    for (let round = 0; round < 7; round++) {
+      const status = await timed(() => git('status'))
+      later.push({ status, ms: await timed(() => mirrors.run({ command: 'true', workspace: large })) })
+    }
+    printTable(
+      'A copy of 18,000 files',
+      ['', 'ms', 'ratio'],
+      [
+        ['first copy, × cp -r', show(first), show(first / copied)],
+        [
+          'later command, × git status',
+          show(median(later.map(({ ms }) => ms))),
+          spread(later.map(({ ms, status }) => ms / status)),
+        ],
+        ['longest stall of the event loop', show(delays.max / 1e6), ''],
+      ],
+    )
+  } finally {
+    await mirrors.close()
+  }
+}
+
 try {
   const startedAt = performance.now()
   await sandbox.run({ command: 'true', workspace })
@@ -168,6 +222,7 @@ try {
   console.log(`\nThe first command also starts the runner: ${show(firstMs)} ms.`)
   await measureDependencies()
   await measureLarge()
+  await measureMirror()
 } finally {
   await sandbox.close()
   rmSync(work, { recursive: true, force: true })
