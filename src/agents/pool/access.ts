@@ -81,6 +81,10 @@ export function createAccess(shared: PoolState, actor: Actor): PoolAccess {
       const { agent } = await opened.open(await reach.find(id))
       return shared.track(agent.takeOver({ ...request, signal: untilClosed(shared, request.signal) }))
     },
+    async context(id) {
+      const { agent } = await opened.open(await reach.findSelf(id))
+      return agent.context()
+    },
   }
 }
 

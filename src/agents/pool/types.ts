@@ -3,7 +3,7 @@ import type { Config } from '../../config/index.ts'
 import type { NexusError, PermissionDelta } from '../../kernel/index.ts'
 import type { AgentHandle, Runtime } from '../../runtime/index.ts'
 import type { AgentRecord, Approval, StoredMessage, TurnUse } from '../../store/index.ts'
-import type { Agent, AgentEvent, ModelChoice, TurnResult } from '../turns/index.ts'
+import type { Agent, AgentContext, AgentEvent, ModelChoice, TurnResult } from '../turns/index.ts'
 
 /** The parts of a pool. `createPool({ ...local, model })` takes runtime and configuration of `openLocal`. */
 export interface PoolOptions {
@@ -195,6 +195,8 @@ export interface PoolAccess {
    * Resolves when none is left.
    */
   resume(id: string, request?: Omit<SendRequest, 'requestId'>): Promise<readonly TurnResult[]>
+  /** How much of its context the agent uses, by estimate, and what of its history is cut. */
+  context(id: string): Promise<AgentContext>
 }
 
 /** Agents of one runtime. Everything but `listen` works across processes: the store is the truth. */

@@ -47,7 +47,7 @@ test('agents over the wire', async (t) => {
     assert.deepEqual(await client.getContext(id), { message_count: 2, system_prompt: false })
     const tokens = await client.getTokens(id)
     assert.equal(tokens.total, tokens.system + tokens.tools + tokens.messages)
-    assert.equal(tokens.available, tokens.budget - tokens.total)
+    assert.equal(tokens.available, tokens.budget - 2_000 - tokens.total)
     const { messages, total } = await client.callAgent(id, ['get_messages', { after: 1 }])
     assert.deepEqual([messages.length, total, messages[0]?.['role']], [1, 2, 'assistant'])
     const listed = (await client.listAgents()).find(({ agent_id }) => agent_id === id)

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { type JsonObject, NexusError } from '../../../kernel/index.ts'
 import type { AgentTokens } from '../../client/index.ts'
-import { type AgentContext, agentMethod } from '../method.ts'
+import { agentMethod } from '../method.ts'
 import { shown } from '../failures.ts'
 import { isoTime, json, jsonObject, NONE } from './schemas.ts'
 
@@ -11,7 +11,8 @@ const count = z.int().min(0)
 export const READ_METHODS = [
   agentMethod({
     name: 'get_tokens',
-    summary: 'How much of its context the agent uses: an estimate, four characters a token.',
+    summary:
+      'How much of its context the next request takes, by estimate. `available` is free for messages, without the reserve for the answer.',
     params: NONE,
     result: z.strictObject({
       system: z.number(),
@@ -21,7 +22,7 @@ export const READ_METHODS = [
       budget: z.number(),
       available: z.number(),
     }),
-    run: (_params, context) => tokensOf(context),
+    run: async (_params, { agent, served }): Promise<AgentTokens> => (await served.pool.context(agent.id)).tokens,
   }),
   agentMethod({
     name: 'get_context',
@@ -84,25 +85,3 @@ export const READ_METHODS = [
 function plain(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject
 }
-
-const CHARS_A_TOKEN = 4
-const TOKENS_A_MESSAGE = 4
-
-/** Source: contracts §1.9, "token estimate". */
-async function tokensOf({ agent, served }: AgentContext): Promise<AgentTokens> {
-  const { runtime, config } = served
-  const handle = runtime.openAgent({ row: agent, sessionId: agent.sessionId })
-  const { instructions = '' } = agent.settings as { readonly instructions?: string }
-  const history = await runtime.store.sessions.messages(agent.sessionId)
-  const system = estimate(`${String(instructions)}${handle.instructions()}`)
-  const tools = estimate(JSON.stringify(handle.definitions()))
-  const messages = history.reduce((sum, message) => sum + estimate(JSON.stringify(message)) + TOKENS_A_MESSAGE, 0)
-  const total = system + tools + messages
-  const profile = config.agents.find(({ id }) => id === agent.settings['profile']) ?? config.agents[0]
-  const budget = profile?.context?.maxTokens ?? DEFAULT_CONTEXT
-  return { system, tools, messages, total, budget, available: Math.max(0, budget - total) }
-}
-
-const DEFAULT_CONTEXT = 8_000
-
-const estimate = (text: string): number => Math.ceil(text.length / CHARS_A_TOKEN)
