@@ -66,7 +66,8 @@ export const NEEDED_SESSIONS = `select session_id from agents where project_id =
     union select agents.key from agents join "needed" on agents.parent = "needed".key where agents.project_id = :projectId
   ) select key from "needed")`
 
-const IS_NEEDED = `select 1 as needed where :id in (${NEEDED_SESSIONS})`
+const IS_NEEDED = `select 1 as needed from sessions
+  where project_id = :projectId and id = :id and id in (${NEEDED_SESSIONS})`
 
 /** Its row goes with its session: nothing but calls in the ledger refers to it then. */
 const REMOVE_AGENT = 'delete from agents where project_id = :projectId and session_id = :id'
