@@ -24,6 +24,8 @@ export interface SkillEntry {
   readonly config: JsonObject
   /** Hosts that commands of the skill may reach. */
   readonly network: readonly string[]
+  /** The command that installs what it needs. */
+  readonly setup?: string
   /** Everything that was left out because what it refers to cannot be had. */
   readonly broken: readonly BrokenReference[]
 }

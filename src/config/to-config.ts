@@ -67,7 +67,7 @@ function toModel(model: NonNullable<Settings['model']>): ModelConfig {
 }
 
 function toEntry(
-  { enabled, apiKey, env, config, network = [] }: Settings['skills']['entries'][string],
+  { enabled, apiKey, env, config, setup, network = [] }: Settings['skills']['entries'][string],
   broken: readonly BrokenReference[],
 ): SkillEntry {
   return {
@@ -77,6 +77,7 @@ function toEntry(
     env: Object.fromEntries(Object.entries(env ?? {}).map(([name, value]) => [name, String(value)])),
     config: (config ?? {}) as JsonObject,
     network,
+    ...(setup !== undefined && { setup }),
     broken,
   }
 }

@@ -191,6 +191,8 @@ export interface TargetFacts {
   readonly hasBin: (name: string) => boolean
   /** True when that variable would be set and not empty. */
   readonly hasEnv: (name: string) => boolean
+  /** The end of what the setup of a skill wrote, where it failed a short time ago; undefined where it did not. Absent where none is run. */
+  readonly failedSetup?: (skill: Skill, command: string) => string | undefined
   /** Directories in which commands find programs, in their order; absent when that is not known. */
   readonly programDirectories?: readonly string[]
   /** Whether commands reach other machines; absent when that is not known. */
@@ -212,6 +214,7 @@ export type HeldCode =
   | 'env'
   | 'config'
   | 'network'
+  | 'setup'
   | 'tool-group'
 
 /**

@@ -21,13 +21,14 @@ export function entryRules({ skills }: Config): Pick<GateRules, 'entries' | 'ref
   }
 }
 
-function toRules(key: string, { hasApiKey, env, enabled, broken, network }: SkillEntry): EntryRules {
+function toRules(key: string, { hasApiKey, env, enabled, broken, network, setup }: SkillEntry): EntryRules {
   // A variable that is empty counts as missing, as everywhere.
   const names = Object.entries(env).filter(([, value]) => value !== '')
   return {
     hasApiKey,
     env: new Set(names.map(([name]) => name)),
     enabled,
+    ...(setup !== undefined && { setup }),
     hosts: network.map(readHostRule).filter((rule) => rule !== undefined),
     broken: new Map(broken.map(({ at, problem, fix }) => [at, `skills.entries.${key}.${at} ${problem}. ${fix}`])),
   }
@@ -44,7 +45,7 @@ export function entryValues(
     // The signal of one command must not end the reading that others wait for as well; it has a time limit of its own.
     const apiKey = (): Promise<string | undefined> => secrets.read(['skills', 'entries', key, 'apiKey'])
     const hosts = entry.network.map(readHostRule).filter((rule) => rule !== undefined)
-    return { env: entry.env, apiKey: entry.hasApiKey ? apiKey : undefined, hosts }
+    return { env: entry.env, apiKey: entry.hasApiKey ? apiKey : undefined, hosts, setup: entry.setup }
   }
 }
 

@@ -130,6 +130,11 @@ export const COMMANDS = {
     ),
   timedOut: (seconds: number) => words(`Command timed out after ${seconds}s`),
   cancelled: () => words('Command was cancelled'),
+  setupFailed: (skill: string, output: string) =>
+    words(
+      `The setup of the skill '${skill}' failed, so its command did not run. It wrote:\n${output}`,
+      'The user corrects skills.entries.<key>.setup or network in nexus.yaml. Nexus tries it again when it has changed, or after 10 minutes.',
+    ),
   killed: (signal: number | undefined) =>
     words(
       `Command was killed${signal === undefined ? '' : ` by signal ${signal}`}: it reached a limit, or something else ended it`,

@@ -14,6 +14,7 @@ import {
   path,
   paths,
   secret,
+  text,
   url,
   setting,
 } from './parts.ts'
@@ -55,6 +56,10 @@ const entry = v.pipe(
     network: setting(
       is(hosts, { merge: 'add' }),
       'Hosts that commands of this skill may reach, as in execution.network.allowedDomains.',
+    ),
+    setup: setting(
+      is(text, { texts: 'literal' }),
+      'A command that installs what the skill needs, run once per revision in the sandbox; {baseDir} is the skill.',
     ),
     config: setting(v.record(v.string(), v.unknown()), 'Free settings, for requires.config.'),
   }),

@@ -21,7 +21,15 @@ export type { MirrorLimits } from './mirror/scan.ts'
 
 export { checkRequest } from './request.ts'
 
-export type { CommandNetwork, CommandRequest, CommandResult, OnBytes, PlacedSkill, Sandbox } from './sandbox.ts'
+export type {
+  CommandNetwork,
+  CommandRequest,
+  CommandResult,
+  OnBytes,
+  PlacedSkill,
+  Sandbox,
+  SetupResult,
+} from './sandbox.ts'
 
 /** Shown and recorded whenever `none` is in use. */
 export const NONE_WARNING =

@@ -1,6 +1,6 @@
 import type { Diagnostic, TargetFacts } from '../../kernel/index.ts'
 import type { SetsAt } from '../changes/index.ts'
-import type { CommandRequest, CommandResult, PlacedSkill, Sandbox } from './sandbox.ts'
+import type { CommandRequest, CommandResult, PlacedSkill, Sandbox, SetupResult } from './sandbox.ts'
 
 /** Options of the real one. */
 interface LazyParts {
@@ -37,6 +37,10 @@ export class LazySandbox implements Sandbox {
 
   async run(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult> {
     return (await this.#open()).run(request, signal)
+  }
+
+  async setUp(...args: Parameters<NonNullable<Sandbox['setUp']>>): Promise<SetupResult | undefined> {
+    return (await this.#open()).setUp?.(...args)
   }
 
   async alone<T>(directory: string, work: (sets?: SetsAt) => Promise<T>, signal?: AbortSignal): Promise<T> {

@@ -5,7 +5,7 @@ import { DEFAULTS } from '../../kernel/index.ts'
 import { checkEnvironment } from './environment.ts'
 import { REQUESTS, sandboxError } from './messages.ts'
 import { isSeen, openPaths, type OpenPaths } from './open-paths.ts'
-import type { CommandNetwork, CommandRequest, CommandResult } from './sandbox.ts'
+import type { CacheLevel, CommandNetwork, CommandRequest, CommandResult } from './sandbox.ts'
 
 const MAX_STDIN_BYTES = 16 * 1024 * 1024
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
@@ -26,6 +26,9 @@ export interface CheckedRequest {
   readonly paths: OpenPaths | undefined
   readonly maker: { readonly tool: string; readonly call?: string; readonly hasSecrets: boolean }
   readonly env: Readonly<Record<string, string>>
+  readonly cache: CacheLevel
+  /** Comes first on the PATH. */
+  readonly path: readonly string[]
   readonly timeoutMs: number
   readonly maxOutputBytes: number
   /** At least `maxOutputBytes`. */
@@ -60,6 +63,7 @@ export function checkRequest(request: CommandRequest): CheckedRequest {
     paths,
     maker: makerOf(request),
     env,
+    ...foundBy(request),
     timeoutMs,
     maxOutputBytes,
     stdin,
@@ -75,6 +79,10 @@ export function checkRequest(request: CommandRequest): CheckedRequest {
 function opened({ network, networkDomains }: CommandRequest): CommandNetwork | undefined {
   if (!network || networkDomains?.length === 0) return undefined
   return network.allowed.length > 0 || network.ask ? network : undefined
+}
+
+function foundBy({ cache = 'untrusted', path = [] }: CommandRequest): Pick<CheckedRequest, 'cache' | 'path'> {
+  return { cache, path }
 }
 
 function makerOf({ maker = { tool: 'command' }, env = {} }: CommandRequest): CheckedRequest['maker'] {

@@ -17,6 +17,10 @@ export interface CommandRequest {
   readonly network?: CommandNetwork | undefined
   /** Host names that contain all that it may reach, as `CallLimits` has them; absent = any. */
   readonly networkDomains?: readonly string[] | undefined
+  /** Whose packages it finds in the caches of package managers, and who finds its own; default `untrusted`. */
+  readonly cache?: CacheLevel | undefined
+  /** Directories that come first on the PATH: results of setups. */
+  readonly path?: readonly string[] | undefined
   /** The tool that runs it and its call, for its change set. Default: `command`, of no call. */
   readonly maker?: { readonly tool: string; readonly call?: string }
   /** The parts of `workspace` that the command may read and write, in the form of `CallLimits`; absent = all. A sandbox that cannot narrow it runs nothing. */
@@ -38,6 +42,24 @@ export interface CommandRequest {
 /** The hosts of one command. With `ask` a person may add one while it runs. */
 export interface CommandNetwork
   extends Pick<EgressPolicy, 'allowed' | 'denied'>, Pick<EgressOptions, 'ask' | 'setting' | 'net'> {}
+
+/** Commands of the settings (`setup`), of a skill that is trusted, and all others: none gets packages that a lower one downloaded. */
+export type CacheLevel = 'setup' | 'trusted' | 'untrusted'
+
+/** One command that prepares what the commands of a skill need. */
+export interface SetupRequest {
+  /** Where it was placed, and whose copy that is. */
+  readonly skill: PlacedSkill & { readonly source: Skill }
+  /** A bash command line; it starts in the directory of its result, and `{baseDir}` is the skill's. */
+  readonly command: string
+  readonly network?: CommandNetwork | undefined
+  readonly networkDomains?: readonly string[] | undefined
+}
+
+/** `path`: directories of the result with programs. `output`: the end of what a setup wrote that failed. */
+export type SetupResult =
+  | { readonly type: 'ready'; readonly directory: string; readonly path: readonly string[] }
+  | { readonly type: 'failed'; readonly output: string }
 
 /** The bytes belong to the receiver until it returns. */
 export type OnBytes = (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void
@@ -100,6 +122,11 @@ export interface Sandbox {
    * SANDBOX_FAILED when the sandbox itself broke, INVALID_ARGUMENT for a bad request.
    */
   run(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult>
+  /**
+   * Runs the setup of a skill's revision, unless its result is there: kept by revision, command, system and programs, and read-only
+   * from then on. One that failed is not tried again for 10 minutes. Absent or undefined where none is run.
+   */
+  setUp?(request: SetupRequest, signal?: AbortSignal): Promise<SetupResult | undefined>
   /**
    * Does work that changes a directory while no change of a command is taken back into it, by any process. Absent where none is. The work gets the
    * change sets of the directory, where these are made.

@@ -23,6 +23,8 @@ export interface Facts {
     Skill,
     { readonly key: string; readonly known: readonly string[]; readonly proposed: readonly ProposedHost[] }
   >
+  /** Skills with a file of packages that no setup installs, and the key of their entry. */
+  readonly withoutSetup?: ReadonlyMap<Skill, { readonly file: SetupFile; readonly key: string }>
   readonly roots?: readonly SearchedRoot[]
   /** Files that look like the skill in places that are not searched. */
   readonly strays?: readonly StrayFile[]
@@ -93,6 +95,9 @@ export interface PersonalProgram {
   /** Completes "it is not mounted, because …". */
   readonly why?: string
 }
+
+/** Files by which people install what a skill needs. */
+export type SetupFile = 'requirements.txt' | 'package.json'
 
 /** Facts of the person's machine and settings. */
 export interface Host {

@@ -4,7 +4,7 @@ import type { Facts, Host } from './facts.ts'
 import { type Finding, finding, fromDiagnostics } from './finding.ts'
 import { aboutHosts } from './hosts.ts'
 import { ADVICE, MESSAGES } from './messages.ts'
-import { aboutLeftOut, aboutLoading } from './ready.ts'
+import { aboutLeftOut, aboutLoading, aboutSetup } from './ready.ts'
 
 /** Every reason of a skill that is held, then what else there is to say about its file. */
 export function aboutHeld(skill: Skill, reasons: readonly HeldReason[], facts: Facts): readonly Finding[] {
@@ -19,6 +19,7 @@ export function aboutHeld(skill: Skill, reasons: readonly HeldReason[], facts: F
     ...inSession(skill, facts),
     ...aboutLeftOut(skill, facts),
     ...aboutHosts(skill, facts),
+    ...aboutSetup(skill, facts),
     ...fromDiagnostics(diagnostics.filter((diagnostic) => diagnostic !== cause)),
   ]
 }

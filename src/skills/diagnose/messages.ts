@@ -1,5 +1,7 @@
 import { type OverBudget, MAX_NAME_POINTS } from '../catalog/index.ts'
 import { SKILL_FILE, shellWord } from '../../kernel/index.ts'
+import type { SetupFile } from './facts.ts'
+import { setupYaml } from './setup-lines.ts'
 
 /** The words of one finding; where a command follows, `fix` ends with a colon. */
 interface Words {
@@ -102,6 +104,11 @@ export const MESSAGES = {
       ),
     otherCopy: (address: string) => words(`The session still has another copy of it, ${address}.`, NEXT_TURN),
   },
+  'setup-missing': ({ file, key, settings }: { file: SetupFile; key: string; settings: string }) =>
+    words(
+      `It lists packages in ${file}, and nothing installs them for its commands.`,
+      `If its commands need them, set in ${settings}: ${setupYaml(file, key)}`,
+    ),
   'person-only': (mention: string) =>
     words(
       'It is ready. Only a person can start it (disable-model-invocation), so it is not in the prompt.',

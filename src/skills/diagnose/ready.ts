@@ -17,8 +17,17 @@ export function aboutReady(skill: Skill, facts: Facts): readonly Finding[] {
     ...inSession(skill, facts),
     ...aboutLeftOut(skill, facts),
     ...aboutHosts(skill, facts),
+    ...aboutSetup(skill, facts),
     ...fromDiagnostics(skill.diagnostics),
   ]
+}
+
+/** Packages that it lists and nothing installs. */
+export function aboutSetup(skill: Skill, { withoutSetup, host }: Facts): readonly Finding[] {
+  const found = withoutSetup?.get(skill)
+  if (!found) return []
+  const words = MESSAGES['setup-missing']({ ...found, settings: host?.settingsFile ?? 'nexus.yaml' })
+  return [finding('setup-missing', 'info', { path: `${skill.directory}/${found.file}`, ...words })]
 }
 
 /** Why it cannot be loaded: the answer, whatever else is true of it. */

@@ -45,6 +45,7 @@ function* unmetNeeds(skill: Skill, context: GateContext): Generator<Unmet> {
   for (const name of variables) yield { code: 'env', name }
   for (const name of missingSettings(skill, context, variables)) yield { code: 'config', name }
   if (missingHosts(skill, context).length > 0) yield { code: 'network', name: '' }
+  yield* failedSetup(skill, context)
   if (allowsToolGroup) yield* refusedGroups(skill, allowsToolGroup)
 }
 
@@ -58,6 +59,16 @@ export function missingHosts(skill: Skill, context: GateContext): readonly strin
     const wanted = readHostRule(text)
     return wanted === undefined || !listsHost({ allowed: [...allowed, ...own], denied }, wanted)
   })
+}
+
+function* failedSetup(skill: Skill, context: GateContext): Generator<Unmet> {
+  const setup = entryOf(skill, context)?.setup
+  const output = setup === undefined ? undefined : context.facts.failedSetup?.(skill, setup)
+  if (output !== undefined) yield { code: 'setup', name: lastLine(output) }
+}
+
+function lastLine(text: string): string {
+  return text.trimEnd().split('\n').at(-1) || 'without a word'
 }
 
 function* refusedGroups(skill: Skill, allows: (name: string) => boolean): Generator<Unmet> {

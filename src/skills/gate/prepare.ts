@@ -115,6 +115,8 @@ export interface EntryRules {
   readonly enabled?: boolean
   /** Hosts that commands of the skill may reach. */
   readonly hosts?: readonly HostRule[]
+  /** The command that installs what the skill needs. */
+  readonly setup?: string
   /** True when an `apiKey` is configured; it gives the skill's `primaryEnv` a value, and no other variable. */
   readonly hasApiKey: boolean
   /** Names of the variables that `env:` would give to the skill's commands. */

@@ -73,6 +73,10 @@ function wordsFor({ code, name }: Unmet, skill: Skill, context: GateContext): Wo
       const hosts = missingHosts(skill, context)
       return { missing: hosts, text: `network not allowed: ${hosts.join(', ')}`, ...hostWords(skill, hosts, context) }
     }
+    case 'setup': {
+      const setting = ['skills', 'entries', entryKey(skill, context), 'setup']
+      return { text: `setup failed: ${name}`, setting, fix: setupFix(setting.join('.')) }
+    }
     case 'tool-group':
       return {
         missing: [name],
@@ -124,6 +128,10 @@ function osFix(names: readonly string[], target: string): string {
   const near = nearest(unknown, SYSTEMS)
   if (near !== undefined) return `Write: os: [${names.map((name) => (name === unknown ? near : name)).join(', ')}]`
   return `Fix os: in its frontmatter: '${unknown}' is an unknown system. Known systems: ${SYSTEMS.join(', ')}.`
+}
+
+function setupFix(setting: string): string {
+  return `Correct ${setting} in nexus.yaml, or what it needs, such as hosts in network. Nexus tries it again when it has changed, or after 10 minutes.`
 }
 
 function requirementFix({ metadata }: Skill, name: string): string {

@@ -25,6 +25,7 @@ import {
 import { OUTPUT_KEEPER, openStreams, type SavedOutput } from '../saved-output.ts'
 import { commandOutcome, cutStreams } from './command-outcome.ts'
 import { commandNetwork } from './command-network.ts'
+import { setupPath } from './command-setup.ts'
 import { commandPlace } from './command-paths.ts'
 import { commandProblem } from '../command-words.ts'
 import { NO_SKILLS, type OwnedCommand, SKILL_COMMANDS } from './skill-commands.ts'
@@ -56,12 +57,14 @@ export function createRunCommandTool(services: Services): Tool {
       const place = commandPlace(services, args, context.limits)
       if (place.type === 'failed') return place
       const { type: _, workspace, cwd, ...limited } = place
-      const owned = (await skillCommands?.own(command, String(args.skill_name ?? ''), context)) ?? NO_SKILLS
+      const owned = skillCommands ? await skillCommands.own(command, nameIn(args), context) : NO_SKILLS
       if (owned.type === 'failed') return owned
       const timeoutMs = timeoutIn(args) ?? defaultMs
       const { env } = owned
       const { maxOutputBytes } = settings
       const network = isConfined ? await commandNetwork(settings, owned, context) : undefined
+      const path = await setupPath(services, owned.setup, { network, context })
+      if ('type' in path) return path
       const { signal, onOutput, maxLiveBytes } = context
       const maker = { tool: 'run_command', call: context.callId }
       const asked = {
@@ -75,6 +78,8 @@ export function createRunCommandTool(services: Services): Tool {
         onOutput,
         maxLiveBytes,
         network,
+        path,
+        cache: cacheOf(owned),
         ...limited,
       }
       const run = (onBytes?: OnBytes): Promise<CommandResult> =>
@@ -89,6 +94,15 @@ export function createRunCommandTool(services: Services): Tool {
       return commandOutcome({ result, timeoutMs, limits, owned, findings, saved })
     },
   })
+}
+
+function nameIn({ skill_name: name }: JsonObject): string {
+  return String(name ?? '')
+}
+
+/** A skill from a source that is not trusted gets no command at all. */
+function cacheOf({ address }: OwnedCommand): 'trusted' | 'untrusted' {
+  return address === undefined ? 'untrusted' : 'trusted'
 }
 
 function timeoutIn({ timeout_sec: seconds }: JsonObject): number | undefined {

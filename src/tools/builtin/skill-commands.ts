@@ -24,6 +24,7 @@ import type { Sandbox } from '../../machine/sandbox/index.ts'
 import type { CommandFinding, SkillDirectory } from '../findings/command-run.ts'
 import { COMMANDS, failedBy } from '../messages.ts'
 import { SANDBOX, TARGET } from '../services.ts'
+import type { SkillSetup } from './command-setup.ts'
 import {
   createSkillVariables,
   type EndedCommand,
@@ -42,6 +43,8 @@ export interface OwnedCommand {
     readonly skill?: SkillRevision
     readonly setting?: string
   }
+  /** Absent where its skill has none. */
+  readonly setup?: SkillSetup | undefined
   readonly findings: readonly CommandFinding[]
   /** Variables that it did not get, once it ended. */
   readonly notGiven: (ended: EndedCommand) => readonly CommandFinding[]
@@ -122,6 +125,7 @@ export function provideCommands(services: Services, parts: CommandServices): voi
           ...hostsOf(variables, skill ? [skill, ...skills] : skills),
           skill: await revisionOf(skill ?? onlyOne(skills), catalog, { loaded, signal: context.signal }),
         },
+        setup: skill && setupOf(skill, variables, catalog),
         env: skill ? await variables.valuesFor(skill, context.signal) : {},
         findings: await oldRevisions(named, catalog),
         notGiven: (ended) => variables.notGiven(ended, skill, skills),
@@ -159,6 +163,11 @@ async function revisionOf(
   const known = loaded.findLast(({ address }) => address === name)?.treeDigest
   const treeDigest = known ?? (await currentRevision(skill, signal))
   return treeDigest === undefined ? undefined : { name, treeDigest }
+}
+
+function setupOf(skill: Skill, variables: SkillVariables, catalog: Catalog): SkillSetup | undefined {
+  const command = variables.setupFor(skill)
+  return command === undefined ? undefined : { skill, callName: catalog.callName(skill), command }
 }
 
 /** The skill that all the named directories belong to. */

@@ -22,6 +22,8 @@ export interface SkillEntryValues {
   readonly apiKey?: (signal?: AbortSignal) => Promise<string | undefined>
   /** Hosts that commands of the skill may reach. */
   readonly hosts?: readonly HostRule[]
+  /** The command that installs what the skill needs. */
+  readonly setup?: string | undefined
 }
 
 export interface VariableParts {
@@ -54,6 +56,8 @@ export interface EndedCommand extends Pick<CommandRun, 'command' | 'result'> {
 export interface SkillVariables {
   /** The variables that are configured for this skill. No value is read. */
   verdictsOf(skill: Skill): readonly VariableVerdict[]
+  /** The command of its entry that installs what it needs. */
+  setupFor(skill: Skill): string | undefined
   /** The hosts of its entry, and the setting that they are in. */
   hostsFor(skill: Skill): { readonly hosts: readonly HostRule[]; readonly setting: string }
   valuesFor(skill: Skill, signal: AbortSignal): Promise<Readonly<Record<string, string>>>
@@ -169,6 +173,7 @@ export function createSkillVariables(parts: VariableParts): SkillVariables {
 
   return {
     verdictsOf,
+    setupFor: (skill) => ownEntry(skill)?.setup,
     hostsFor: (skill) => ({
       hosts: ownEntry(skill)?.hosts ?? [],
       setting: `skills.entries.${keyOf(skill)}.network`,

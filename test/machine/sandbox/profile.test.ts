@@ -72,7 +72,7 @@ test("what the library's own profile forbids, ours forbids too", { skip }, async
   const workspace = join(root, 'work')
   mkdirSync(workspace)
   const library = await libraryOptions(root, workspace)
-  const run = { workspace: { source: workspace, path: workspace }, view: undefined, programs: [], way: undefined }
+  const run = { workspace: { source: workspace, path: workspace }, view: undefined, places: [], way: undefined }
   const policy = {
     bwrap: 'bwrap',
     unshare: undefined,

@@ -10,9 +10,10 @@ import {
   type Host,
   type Paths,
   type PersonalProgram,
+  type SetupFile,
   type StrayFile,
 } from '../../../skills/diagnose/index.ts'
-import { isNexusError, type Skill, SKILL_FILE } from '../../../kernel/index.ts'
+import { configKey, isNexusError, nameKey, type Skill, SKILL_FILE, trustedNames } from '../../../kernel/index.ts'
 import { examineSkill, findStrays } from '../../../skills/load/index.ts'
 import { type Inspection, type Local, sandboxOptions } from '../../../local/index.ts'
 import { findPrograms } from '../../../machine/sandbox/index.ts'
@@ -80,6 +81,7 @@ export async function factsAbout(
     catalog,
     examined,
     hosts: isQuick && skills.length > MAX_READ_FOR_HOSTS ? undefined : await hostsNeeded(skills, seen, invocation),
+    withoutSetup: withoutSetup(skills, seen),
     prompt: loaded.config.skills.prompt,
     paths: pathsFor(invocation),
     roots: sources.flatMap(({ id, folder }) => (folder ? [{ source: id, path: folder.path }] : [])),
@@ -88,6 +90,21 @@ export async function factsAbout(
     host: advised.length > 0 ? await hostOf(advised.slice(0, MAX_ADVISED), seen, invocation, agentId) : undefined,
   }
 }
+
+/** For skills with both files the first counts. */
+function withoutSetup(skills: readonly Skill[], { catalog, loaded }: Seen): NonNullable<Facts['withoutSetup']> {
+  const names = trustedNames(everyCopy(catalog), catalog.invalid)
+  const found = new Map<Skill, { readonly file: SetupFile; readonly key: string }>()
+  for (const skill of skills) {
+    const key = configKey(skill, (name) => names.has(nameKey(name)))
+    if (!skill.origin.trusted || loaded.config.skills.entries.get(key)?.setup !== undefined) continue
+    const file = SETUP_FILES.find((name) => lstatSync(join(skill.directory, name), { throwIfNoEntry: false })?.isFile())
+    if (file !== undefined) found.set(skill, { file, key })
+  }
+  return found
+}
+
+const SETUP_FILES: readonly SetupFile[] = ['requirements.txt', 'package.json']
 
 export function pathsFor({ cwd, environment: { home } }: Invocation): Paths {
   return { shown: (path) => shortPath(path, { cwd, home }), typed: (path) => typedPath(path, cwd) }

@@ -1,10 +1,12 @@
 /** facts: what is true inside the local sandbox, read off its profile without starting anything. */
 import { realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { SeenPlace } from '../runner/protocol.ts'
 import type { TargetFacts } from '../../../kernel/index.ts'
 import { contains } from '../request.ts'
 import { SYSTEM_PATH } from '../../host/index.ts'
 import { type LocalSettings, READABLE } from './options.ts'
+import { failedSetup } from './failed-setups.ts'
 import { NamedPrograms } from './programs.ts'
 
 /** Variables that every command gets. `bin` is the directory of the staged node. */
@@ -31,6 +33,11 @@ export function insideEnvironment(
   }
 }
 
+/** Where package managers look for their caches in a home. */
+export function cachePlaces(cache: string): SeenPlace[] {
+  return ['.cache', '.npm'].map((name) => ({ as: 'write', path: join('/tmp/home', name), source: join(cache, name) }))
+}
+
 /** Facts for gating. No state is made or read for them: they hold also where no command can be run. */
 export function localFacts(settings: LocalSettings): TargetFacts {
   const identity = settings.isRoot
@@ -51,6 +58,7 @@ export function localFacts(settings: LocalSettings): TargetFacts {
         (SYSTEM_PATH.some((directory) => canRun(join(directory, name), identity)) ||
           (settings.programs.names.length > 0 && programs().has(name)))),
     hasEnv: (name) => set.has(name),
+    failedSetup: (skill, command) => failedSetup(settings, skill, command),
     programDirectories: SYSTEM_PATH,
     network: false,
   }

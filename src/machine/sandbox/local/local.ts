@@ -6,12 +6,12 @@ import { FAILURES, LAYERS, NOT_KEPT, sandboxError } from '../messages.ts'
 import { CommandOutput } from '../output.ts'
 import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from '../request.ts'
 import type { EndMessage } from '../runner/protocol.ts'
-import type { CommandRequest, CommandResult, PlacedSkill, Sandbox } from '../sandbox.ts'
+import type { CommandRequest, CommandResult, PlacedSkill, Sandbox, SetupRequest, SetupResult } from '../sandbox.ts'
 import type { SetsAt } from '../../changes/index.ts'
 import { SYSTEM_PATH } from '../../host/index.ts'
 import { withChangeSets } from './change-sets.ts'
 import { Connection } from './connection.ts'
-import { insideEnvironment, localFacts } from './facts.ts'
+import { cachePlaces, insideEnvironment, localFacts } from './facts.ts'
 import { type LocalOptions, type LocalSettings, READABLE, withDefaults } from './options.ts'
 import { MountedPrograms } from './mounted.ts'
 import { NamedPrograms } from './programs.ts'
@@ -20,6 +20,7 @@ import { recoverDead } from './recover.ts'
 import { ensureStage, type Stage } from './stage.ts'
 import { createLive, openState, type ProjectState, revisionsOf } from './state.ts'
 import { openRunnerGroup } from './cgroup.ts'
+import { setUp } from './setup.ts'
 import { findBwrap, findProgram } from './unavailable.ts'
 import type { Left } from './left.ts'
 import type { Entered } from './entered.ts'
@@ -169,12 +170,12 @@ class LocalSandbox implements Sandbox {
         {
           workspace: entered.mount,
           view: entered.view,
-          programs: programs.seen,
+          places: [...programs.seen, ...cachePlaces(this.#openState().caches[checked.cache])],
           layer: entered.layer,
           startIn: join(checked.workspace, checked.cwd),
           env: {
             ...insideEnvironment(this.#settings, {
-              path: [...programs.first, running.stage.bin, ...SYSTEM_PATH, ...programs.last],
+              path: [...checked.path, ...programs.first, running.stage.bin, ...SYSTEM_PATH, ...programs.last],
               workspace: checked.workspace,
             }),
             ...way?.env,
@@ -207,6 +208,16 @@ class LocalSandbox implements Sandbox {
       ...(end.survivors && { stillRunning: end.survivors }),
       ...(end.leftInHome && { leftInHome: end.leftInHome }),
     }
+  }
+
+  setUp(request: SetupRequest, signal?: AbortSignal): Promise<SetupResult> {
+    return this.#open(async () => {
+      const running = await this.#start()
+      const programs = await running.programs.now()
+      const ending = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal
+      const parts = { ...running, settings: this.#settings, state: this.#openState(), programs }
+      return setUp(request, parts, ending)
+    })
   }
 
   /** The runner, started at first need and again when it has ended by itself. */

@@ -1,7 +1,7 @@
 /** mounted: the person's programs as one runner can mount them: where they are, or bound elsewhere, or copied. */
 import type { Program } from '../../programs/index.ts'
 import { PROGRAMS } from '../messages.ts'
-import type { SeenProgram } from '../runner/protocol.ts'
+import type { SeenPlace } from '../runner/protocol.ts'
 import { type Bound, boundSource, canBind } from './bound.ts'
 import { copyPlace } from './copies.ts'
 import type { LocalSettings } from './options.ts'
@@ -10,16 +10,18 @@ import type { ProjectState } from './state.ts'
 import { findProgram } from './unavailable.ts'
 
 /** The programs of one command. */
-interface ForCommand {
-  readonly seen: readonly SeenProgram[]
+export interface ForCommand {
+  readonly seen: readonly SeenPlace[]
   /** Directories at the beginning and at the end of the PATH. */
   readonly first: readonly string[]
   readonly last: readonly string[]
+  /** Says which programs they are. */
+  readonly stamp: string
   /** Programs that it does not have, once. */
   readonly notes: readonly string[]
 }
 
-const NONE: ForCommand = { seen: [], first: [], last: [], notes: [] }
+const NONE: ForCommand = { seen: [], first: [], last: [], notes: [], stamp: '' }
 
 export class MountedPrograms {
   /** The runner must be started with it. */
@@ -87,6 +89,7 @@ export class MountedPrograms {
       seen: seenPrograms(ready, starters, sourceOf),
       first: [starters],
       last: directoriesOf(ready.programs),
+      stamp: ready.stamp,
       notes: isSaid ? [] : notes,
     }
   }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { makeDirectory, sha256, shellWord } from '../../../kernel/index.ts'
 import { HIDDEN, type Located, Owners, type Place, type Program, Programs } from '../../programs/index.ts'
 import { PROGRAMS } from '../messages.ts'
-import type { SeenProgram } from '../runner/protocol.ts'
+import type { SeenPlace } from '../runner/protocol.ts'
 import { type LocalSettings, READABLE } from './options.ts'
 
 /** A named program: mounted, found by commands anyway, or not mounted with the reason in words. */
@@ -169,21 +169,23 @@ export function seenPrograms(
   { programs, places }: ReadyPrograms,
   starters: string,
   sourceOf: (place: string) => string = (place) => place,
-): SeenProgram[] {
+): SeenPlace[] {
   if (programs.length === 0) return []
   const links = new Map(programs.flatMap((program) => program.links).map(({ path, target }) => [path, target]))
   const isInside = (path: string): boolean => places.some((place) => covers(place.path, path, true))
   return [
     ...[...links]
       .filter(([path]) => !isInside(path))
-      .map(([path, target]): SeenProgram => ({ as: 'link', path, target })),
-    ...places.map(({ path }): SeenProgram => ({ as: 'read', path, source: sourceOf(path) })),
+      .map(([path, target]): SeenPlace => ({ as: 'link', path, target })),
+    ...places.map(({ path }): SeenPlace => ({ as: 'read', path, source: sourceOf(path) })),
     ...places.flatMap(({ path }) => hiddenIn(path)),
     { as: 'read', path: starters, source: starters },
   ]
 }
 
-function hiddenIn(place: string): SeenProgram[] {
+function hiddenIn(place: string): SeenPlace[] {
+  // A program of its own is one file.
+  if (!statSync(place).isDirectory()) return []
   return HIDDEN.map((name) => join(place, name))
     .filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true)
     .map((path) => ({ as: 'closed', path }))

@@ -14,6 +14,7 @@ import {
 import { dirname, join } from 'node:path'
 import { isOwnerGone, ownerToken, readSmall } from '../../files/index.ts'
 import { errorCode, makeDirectory } from '../../../kernel/index.ts'
+import type { CacheLevel } from '../sandbox.ts'
 import type { LocalSettings } from './options.ts'
 import { sandboxError, UNAVAILABLE } from '../messages.ts'
 import { cannotDrop } from './unavailable.ts'
@@ -40,13 +41,20 @@ export interface ProjectState {
   readonly empty: string
   /** An empty directory over which root mounts the places of programs. */
   readonly mounts: string
+  /** Caches of package managers, by trust; they belong to the identity. */
+  readonly caches: Readonly<Record<CacheLevel, string>>
   /** Scripts that start the programs of the person, and copies of these; written by us, read by commands. */
   readonly programs: string
 }
 
 /** Where placed skills are; nothing is made. */
-export function revisionsOf({ stateDir, projectId }: LocalSettings): string {
-  return join(stateDir, 'projects', projectDirectory(projectId), 'revisions')
+export function revisionsOf(settings: LocalSettings): string {
+  return join(projectDirectoryOf(settings), 'revisions')
+}
+
+/** All of a project; nothing is made. */
+export function projectDirectoryOf({ stateDir, projectId }: LocalSettings): string {
+  return join(stateDir, 'projects', projectDirectory(projectId))
 }
 
 /** Makes what is missing and checks that no other user could have put it there. Throws SANDBOX_UNAVAILABLE. */
@@ -70,8 +78,19 @@ export function openState(settings: LocalSettings): ProjectState {
       empty: ownDirectory(join(stateDir, 'empty'), 0o555),
       mounts: ownDirectory(join(stateDir, 'mounts'), 0o755),
       programs: ownDirectory(join(project, 'programs'), 0o755),
+      caches: cachesOf(ownDirectory(join(project, 'caches'), 0o755), identity),
     }
   })
+}
+
+function cachesOf(directory: string, identity: Identity): ProjectState['caches'] {
+  const of = (level: CacheLevel): string => {
+    const cache = identityDirectory(join(directory, level), identity)
+    // Each is mounted in the home of commands.
+    for (const name of ['.cache', '.npm']) identityDirectory(join(cache, name), identity)
+    return cache
+  }
+  return { setup: of('setup'), trusted: of('trusted'), untrusted: of('untrusted') }
 }
 
 /** Throws SANDBOX_UNAVAILABLE for what the system refuses. */

@@ -17,7 +17,7 @@ export interface OpenWay {
   close(): Promise<EgressReport>
 }
 
-interface WayOptions {
+export interface WayOptions {
   /** Where the socket is made. */
   readonly liveDirectory: string
   /** May open it. */

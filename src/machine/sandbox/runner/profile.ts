@@ -1,7 +1,7 @@
 /** profile: the arguments of bubblewrap for one command: a root that has only what is listed here. */
 import { lstatSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import type { CommandLimits, Policy, RunMessage, SeenProgram } from './protocol.ts'
+import type { CommandLimits, Policy, RunMessage, SeenPlace } from './protocol.ts'
 import { throughRelay, wayOptions } from './relay.ts'
 
 /** Where every command finds its private temp. It lies on the disk, not in memory, and is removed after the command. */
@@ -19,7 +19,7 @@ const HIDDEN = ['/etc/ssh/ssh_config.d']
 /** One option of bubblewrap with its arguments, such as `['--bind', '/a', '/b']`. */
 type Option = readonly [name: string, ...args: string[]]
 
-type Mounted = Pick<RunMessage, 'workspace' | 'view' | 'programs'>
+type Mounted = Pick<RunMessage, 'workspace' | 'view' | 'places'>
 type Confined = Mounted & Pick<RunMessage, 'way'>
 
 /** The arguments of one command, whose private temp is `temp`. */
@@ -52,7 +52,7 @@ export function bwrapArguments(policy: Policy, run: Confined, temp: string): str
     ['--proc', '/proc'],
     // The settings of the kernel are the host's.
     ['--ro-bind', '/proc/sys', '/proc/sys'],
-    ...run.programs.map(programOption),
+    ...run.places.map(placeOption),
     ...mountsOf(run),
     ...wayOptions(run.way),
     // An empty directory lies in memory; read-only, it cannot be filled.
@@ -67,9 +67,10 @@ function readOption(path: string): Option {
   return lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path]
 }
 
-function programOption(seen: SeenProgram): Option {
+function placeOption(seen: SeenPlace): Option {
   if (seen.as === 'link') return ['--symlink', seen.target, seen.path]
-  return ['--ro-bind', seen.as === 'closed' ? '/dev/null' : seen.source, seen.path]
+  if (seen.as === 'closed') return ['--ro-bind', '/dev/null', seen.path]
+  return [seen.as === 'write' ? '--bind' : '--ro-bind', seen.source, seen.path]
 }
 
 function isThere(path: string): boolean {

@@ -53,10 +53,10 @@ export interface Seen {
   readonly as: 'host' | 'read' | 'write' | 'empty' | 'closed'
 }
 
-/** One part of a program of the person's home, at its own path. `closed`: a file that cannot be opened. */
-export type SeenProgram =
+/** A place besides the workspace: part of a program of the person, or a cache. `closed`: a file that cannot be opened. */
+export type SeenPlace =
   | { readonly as: 'link'; readonly path: string; readonly target: string }
-  | { readonly as: 'read'; readonly path: string; readonly source: string }
+  | { readonly as: 'read' | 'write'; readonly path: string; readonly source: string }
   | { readonly as: 'closed'; readonly path: string }
 
 /** The way of one command to its hosts. */
@@ -71,7 +71,7 @@ export interface RunMessage {
   readonly type: 'run'
   readonly id: number
   /** In the order in which they are made. */
-  readonly programs: readonly SeenProgram[]
+  readonly places: readonly SeenPlace[]
   readonly workspace: Mount
   /** The visible parts of the workspace, in the order in which they are mounted; undefined = all of it, writable. Only of a mirror. */
   readonly view: readonly Seen[] | undefined

@@ -141,7 +141,7 @@ function trial(workspace: string): RunMessage {
     workspace: { source: workspace, path: workspace },
     view: undefined,
     layer: undefined,
-    programs: [],
+    places: [],
     way: undefined,
     stdin: undefined,
     startIn: workspace,
