@@ -182,6 +182,13 @@ test(
   },
 )
 
+test('a command that removes reflogs alone is seen', { skip }, async (context) => {
+  const { run, git } = await openRepository(context)
+  const { changes } = await run('rm -r .git/logs')
+  assert.deepEqual([...(changes?.applied ?? [])].sort(), ['.git/logs/HEAD', '.git/logs/refs/heads/main'])
+  assert.equal(git('reflog'), '')
+})
+
 test(
   'without git on the host, what a command does in a git directory is held whole, and files come back',
   { skip: skip || (!IS_ROOT && 'only root can hide a program') },

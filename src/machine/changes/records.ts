@@ -210,11 +210,12 @@ export class Records {
 /** Verdicts that wait for a person. */
 export const HELD: readonly SetEntry['verdict'][] = ['held', 'conflict']
 
-/** Files and links that are in the workspace; what git moved is one of them, the last, with its files of state. */
+/** Files and links that are in the workspace; what git moved is one of them, the last, with its files of state, which alone are files like others. */
 export function appliedFiles(entries: readonly SetEntry[]): readonly SetEntry[] {
-  const files = entries.filter(
-    ({ verdict, git, before, after }) =>
-      verdict === 'applied' && git !== 'state' && (after ?? before)?.kind !== 'directory',
+  const applied = entries.filter(({ verdict }) => verdict === 'applied')
+  const moved = new Set(applied.flatMap(({ git, unit }) => (git === 'moves' ? [unit] : [])))
+  const files = applied.filter(
+    ({ git, unit, before, after }) => !(git === 'state' && moved.has(unit)) && (after ?? before)?.kind !== 'directory',
   )
   return files.toSorted((a, b) => Number(a.git === 'moves') - Number(b.git === 'moves'))
 }
