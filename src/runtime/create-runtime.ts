@@ -124,7 +124,7 @@ function recordReload(store: Store, event: ReloadEvent): void {
       .catch((error: unknown) => process.emitWarning(WARNINGS.eventNotStored(error), 'NexusWarning'))
 }
 
-/** Removes old events, outputs, and the rows that the user does not keep: a part at the first write, the rest every hour. */
+/** Removes old events, outputs, and the rows that the user does not keep: after the first write, and every hour. */
 function boundRecords(
   store: Store,
   { events, retention }: { readonly events: Required<NonNullable<Parts['events']>>; readonly retention: Retention },
@@ -133,19 +133,19 @@ function boundRecords(
   let timer: NodeJS.Timeout | undefined
   let isOver = false
   let last: Promise<unknown> = Promise.resolve()
-  const trim = async (): Promise<boolean> => {
+  const removeAll = async (): Promise<void> => {
+    for (let isMore = true; isMore && !isOver;) isMore = (await store.retain(retention)).isMore
+    // The output of removed sessions too.
     output?.tidy()
-    await store.events.trim(events)
-    return (await store.retain(retention)).isMore
   }
-  const trimAll = async (): Promise<void> => {
-    for (let isMore = await trim(); isMore && !isOver;) isMore = (await store.retain(retention)).isMore
-  }
+  // A failure is for the next write to report; the next hour tries again.
+  const start = (work: () => Promise<unknown>): void => void (last = work().catch(() => undefined))
   return {
-    begin() {
-      // A failure is for the next write to report; the next hour tries again.
-      timer ??= setInterval(() => void (last = trimAll().catch(() => undefined)), TRIM_EVERY_MS).unref()
-      return trim().then(() => undefined)
+    async begin() {
+      const trim = (): Promise<unknown> => store.events.trim(events)
+      timer ??= setInterval(() => start(() => trim().then(removeAll)), TRIM_EVERY_MS).unref()
+      await trim()
+      start(removeAll)
     },
     async end() {
       isOver = true

@@ -34,6 +34,29 @@ const TABLES = [
 const open = (path: string, projectId = 'default') => openSqliteStore({ path, projectId })
 
 describe('the state file', () => {
+  it('gives timers and sockets their turn while a thousand changes wait, and removes old sessions in parts', async () => {
+    const store = await open(join(directory, 'thousand.db'))
+    let [turns, isOver] = [0, false]
+    const turn = (): void => {
+      turns += 1
+      if (!isOver) setImmediate(turn)
+    }
+    setImmediate(turn)
+    const ids = Array.from({ length: 1_000 }, (_, index) => `s${index}`)
+    await Promise.all(ids.map((id) => store.sessions.create({ id, agentId: 'main', title: '' })))
+    isOver = true
+    assert.ok(turns > 5, `the event loop had ${turns} turns`)
+    const sessions = { maxRows: 750 }
+    const parts = [await store.retain({ sessions }), await store.retain({ sessions })]
+    assert.deepEqual(parts, [
+      { sessions: 200, calls: 0, isMore: true },
+      { sessions: 50, calls: 0, isMore: false },
+    ])
+    const left = (await store.sessions.list()).map(({ id }) => id)
+    assert.deepEqual(left.toReversed(), ids.slice(250), 'the longest unused went')
+    await store.close()
+  })
+
   it(
     'a state file where nothing can be made is refused at once, with what to set',
     { skip: process.platform !== 'linux' },

@@ -38,6 +38,8 @@ export const SQLITE_SCHEMA: Schema = {
 /** How long a writer waits for another one: writes take milliseconds, so this long means something is stuck. */
 const BUSY_MS = 5_000
 const LONGEST_PAUSE_MS = 20
+/** How long changes may follow each other before the event loop has a turn. */
+const LONGEST_RUN_MS = 5
 /** SQLite's name for a database that is in memory only. */
 const MEMORY = ':memory:'
 
@@ -75,8 +77,9 @@ export async function openConnection(file: string, clock: Clock = systemClock): 
     all: async (sql, values = {}) => guard(() => prepare(sql).all(bind(sql, values))),
   }
   let last: Promise<unknown> = Promise.resolve()
+  const yieldWhenDue = createYield()
   const inTurn = <T>(work: () => T | Promise<T>): Promise<T> => {
-    const result = last.then(work)
+    const result = last.then(yieldWhenDue).then(work)
     last = result.catch(() => {})
     return result
   }
@@ -115,6 +118,19 @@ export async function openConnection(file: string, clock: Clock = systemClock): 
     throw error
   }
   return connection
+}
+
+/** SQLite answers at once, so that a queue of changes would go on without a turn of the event loop: timers and sockets would wait. */
+function createYield(): () => Promise<void> | undefined {
+  let since: number | undefined
+  return () => {
+    if (since === undefined) {
+      since = performance.now()
+      setImmediate(() => (since = undefined))
+      return undefined
+    }
+    return performance.now() - since > LONGEST_RUN_MS ? new Promise((resolve) => setImmediate(resolve)) : undefined
+  }
 }
 
 /** Tries a statement outside of a transaction again while another connection writes. SQLite's own wait would stop the event loop. */
