@@ -27,6 +27,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/machine/sandbox/local/setup.ts': 'puts results of setups where commands cannot write',
   'src/machine/sandbox/local/stage.ts': 'copies the runner and Node where commands cannot write',
   'src/machine/sandbox/local/state.ts': 'makes the directories of the sandbox',
+  'src/machine/sandbox/local/way.ts': 'copies the certificates of a command into a directory of the sandbox',
   'src/machine/sandbox/local/workspace.ts': 'makes the directory of a mirror',
   'src/machine/sandbox/mirror/saved.ts': 'moves mirrors between directories of ours',
   'src/machine/sandbox/none.ts': 'makes a temporary directory',

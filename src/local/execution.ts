@@ -27,6 +27,7 @@ export function executionSettings({
     network: {
       ...networkOf(config.execution.network),
       isClosed: isOffline,
+      certificates: environment.get('SSL_CERT_FILE') || environment.get('NODE_EXTRA_CA_CERTS') || undefined,
       net: { proxy: proxySettings({ ...proxyVariables(environment) }) },
     },
   }

@@ -41,7 +41,10 @@ export interface CommandRequest {
 
 /** The hosts of one command. With `ask` a person may add one while it runs. */
 export interface CommandNetwork
-  extends Pick<EgressPolicy, 'allowed' | 'denied'>, Pick<EgressOptions, 'ask' | 'setting' | 'net'> {}
+  extends Pick<EgressPolicy, 'allowed' | 'denied'>, Pick<EgressOptions, 'ask' | 'setting' | 'net'> {
+  /** Certificates (PEM) that programs of the command trust, in a file of the host; absent: those of the system. */
+  readonly certificates?: string | undefined
+}
 
 /** Commands of the settings (`setup`), of a skill that is trusted, and all others: none gets packages that a lower one downloaded. */
 export type CacheLevel = 'setup' | 'trusted' | 'untrusted'

@@ -12,7 +12,9 @@ export interface ReadFile {
 
 /** A whole address; what is before an @ is no host. Templates such as `https://${HOST}/` name none. */
 const ADDRESS =
-  /\b(?:https?|wss?):\/\/(?:[\w.~%!$&'()*+,;=:-]*@)?((?:[\p{L}\p{N}_-]+\.)+[\p{L}\p{N}_-]+)(?::(\d{1,5}))?(?![\p{L}\p{N}_$\{.<%-])/giu
+  /\b(?:https?|wss?):\/\/(?:[\w.~%!$&'()*+,;=:-]*@)?((?:[\p{L}\p{N}_-]+\.)+[\p{L}\p{N}_-]+)(?::(\d{1,5}))?(?![\p{L}\p{N}_\{.<%-])(\$?)/giu
+/** Behind one of these a variable is the path, as in `https://api.acme.com$1`. */
+const WHOLE = /\.(?:com|org|net|io|dev|ai|app|gov|edu|cloud)$/i
 /** `[text](address)` and `<address>` are for readers. */
 const LINK = /\]\([^)\s]*\)|<https?:\/\/[^>\s]*>/g
 const FRONT = /^---\r?\n[\s\S]*?\r?\n---\r?\n/
@@ -25,7 +27,7 @@ const INSTALLERS: readonly (readonly [name: string, pattern: RegExp, hosts: read
   ['uv', /\buv\s+(?:pip|add|sync|run|tool)(?![\w-])|\buvx\s/, ['pypi.org', 'files.pythonhosted.org']],
   [
     'npm',
-    /\b(?:npm\s+(?:i|install|ci|exec|add)|npx|pnpm\s+(?:i|install|add|dlx)|yarn\s+(?:add|install))(?![\w-])/,
+    /\b(?:npm\s+(?:i|install|ci|exec|add|view|info|pack|update|audit)|npx|pnpm\s+(?:i|install|add|dlx)|yarn\s+(?:add|install))(?![\w-])/,
     ['registry.npmjs.org'],
   ],
   ['cargo', /\bcargo\s+(?:install|add|build|fetch|run)(?![\w-])/, ['index.crates.io', 'static.crates.io']],
@@ -47,8 +49,8 @@ export function hostsIn(files: readonly ReadFile[]): readonly ProposedHost[] {
   }
   for (const { path, text } of files) {
     const read = SKILL_FILE.test(path) ? text.replace(FRONT, '').replaceAll(LINK, ' ') : text
-    for (const [, name = '', port] of read.matchAll(ADDRESS)) {
-      const host = settingOf(name, port)
+    for (const [, name = '', port, follows] of read.matchAll(ADDRESS)) {
+      const host = follows === '$' && !WHOLE.test(name) ? undefined : settingOf(name, port)
       if (host !== undefined && !PLACEHOLDER.test(name)) add(host, path)
     }
   }

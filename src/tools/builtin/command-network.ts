@@ -12,11 +12,11 @@ export async function commandNetwork(
   { network: { hosts, skill, setting } }: OwnedCommand,
   { connecting, limits }: Pick<ToolContext, 'connecting' | 'limits'>,
 ): Promise<CommandNetwork | undefined> {
-  const { allowed, denied, isClosed = false, net } = network
+  const { allowed, denied, isClosed = false, net, certificates } = network
   if (isClosed || limits?.networkDomains?.length === 0) return undefined
   const all = [...allowed, ...hosts, ...(await rememberedFor(skill, connecting))]
   const ask = askerOf(skill, connecting)
-  return all.length > 0 || ask ? { allowed: all, denied, setting, net, ask } : undefined
+  return all.length > 0 || ask ? { allowed: all, denied, setting, net, certificates, ask } : undefined
 }
 
 async function rememberedFor(

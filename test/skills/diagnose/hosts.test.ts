@@ -10,11 +10,16 @@ test('hosts are read from whole addresses only', () => {
     'stream.acme.io:8443',
     'data.acme.io',
   ])
+  assert.deepEqual(of('curl "https://api.acme.com$1" https://other.acme.com${path}'), [
+    'api.acme.com',
+    'other.acme.com',
+  ])
   for (const text of [
     'https://${HOST}/x',
     'https://api.{tenant}.acme.io/',
     'https://api.$REGION.acme.io/',
     'https://acme-$REGION.io',
+    'https://api.acme$REGION.io/',
     'https://%s.acme.io/',
     'https://api.acme.%s/',
     'https://1.2.3.4/ http://[::1]/ http://localhost:3000/ http://0x7f.1/',

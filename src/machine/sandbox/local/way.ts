@@ -1,10 +1,11 @@
 /** way: the proxy of one command, and the variables by which programs find it. */
 import { randomBytes } from 'node:crypto'
+import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type EgressReport, openEgress } from '../../egress/index.ts'
 import type { CheckedRequest } from '../request.ts'
 import type { Way } from '../runner/protocol.ts'
-import { PROXY_PORT } from '../runner/relay.ts'
+import { CERTIFICATES_PATH, PROXY_PORT } from '../runner/relay.ts'
 import { sandboxError, UNAVAILABLE } from '../messages.ts'
 import { give, type Identity } from './state.ts'
 import { installCommand } from './unavailable.ts'
@@ -38,15 +39,35 @@ export async function openWay(
     throw sandboxError(UNAVAILABLE.socat({ command: installCommand('socat', process.getuid?.() === 0) }))
   }
   const socket = join(liveDirectory, `egress-${randomBytes(6).toString('hex')}`)
-  const { allowed, denied, ...options } = network
+  const { allowed, denied, certificates: named, ...options } = network
+  const certificates = named === undefined ? undefined : copyFor(identity, named, `${socket}.pem`)
   const egress = await openEgress(socket, { allowed, denied, within: networkDomains }, options)
   if (process.getuid?.() === 0) give(socket, identity)
   const local = allowed.flatMap(({ host, port }) => (host === 'localhost' && port !== undefined ? [port] : []))
   return {
-    mounted: { socket, localPorts: [...new Set(local)] },
-    env: proxyVariables(),
-    close: () => egress.close(),
+    mounted: { socket, certificates, localPorts: [...new Set(local)] },
+    env: { ...proxyVariables(), ...(certificates !== undefined && certificateVariables()) },
+    close: async () => {
+      if (certificates !== undefined) rmSync(certificates, { force: true })
+      return egress.close()
+    },
   }
+}
+
+/** The user's file may be where commands, or their uid, cannot look. Throws the error of the system where it cannot be read. */
+function copyFor(identity: Identity, file: string, to: string): string {
+  copyFileSync(file, to)
+  if (process.getuid?.() === 0) give(to, identity)
+  return to
+}
+
+/** Each program has a name of its own for it. */
+function certificateVariables(): Record<string, string> {
+  const names = [
+    ...['SSL_CERT_FILE', 'CURL_CA_BUNDLE', 'REQUESTS_CA_BUNDLE', 'NODE_EXTRA_CA_CERTS', 'GIT_SSL_CAINFO', 'PIP_CERT'],
+    ...['AWS_CA_BUNDLE', 'CARGO_HTTP_CAINFO', 'DENO_CERT', 'NPM_CONFIG_CAFILE'],
+  ]
+  return Object.fromEntries(names.map((name) => [name, CERTIFICATES_PATH]))
 }
 
 const PROXY = `http://127.0.0.1:${PROXY_PORT}`

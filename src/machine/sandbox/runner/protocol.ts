@@ -63,6 +63,8 @@ export type SeenPlace =
 export interface Way {
   /** The socket of its proxy, on the host. */
   readonly socket: string
+  /** A file with the certificates that programs trust, on the host. */
+  readonly certificates: string | undefined
   /** Ports of the host's own loopback that the command finds at the same port. */
   readonly localPorts: readonly number[]
 }

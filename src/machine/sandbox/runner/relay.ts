@@ -6,11 +6,18 @@ export const PROXY_PORT = 19_080
 
 /** Where the socket is inside. */
 const SOCKET_PATH = '/run/nexus/egress'
+/** Where programs find the certificates that the user's environment names. */
+export const CERTIFICATES_PATH = '/run/nexus/certificates.pem'
 /** Seconds in which the other side may still speak when one side has ended. */
 const HALF_CLOSED_S = 3600
 
 export function wayOptions(way: Way | undefined): (readonly [string, ...string[]])[] {
-  return way === undefined ? [] : [['--bind', way.socket, SOCKET_PATH]]
+  if (way === undefined) return []
+  const { socket, certificates } = way
+  return [
+    ['--bind', socket, SOCKET_PATH],
+    ...(certificates === undefined ? [] : [['--ro-bind', certificates, CERTIFICATES_PATH] as const]),
+  ]
 }
 
 /** Starts the relays, waits until they listen, and becomes the program. */

@@ -150,6 +150,7 @@ function toData({ data = {}, stats = {} }: Outcome, streams: Ran['streams']): Js
     stderr_truncated: isCut('stderr_bytes'),
     duration_ms: Number(stats['duration_ms'] ?? 0),
     notes: [...notesOf({ data })],
+    ...(data['hosts'] !== undefined && { hosts: data['hosts'] }),
   }
 }
 

