@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { PoolEvent } from '../../agents/pool/index.ts'
 import { isNexusError, type JsonObject } from '../../kernel/index.ts'
 import type { Events, StoredEvent } from '../../store/index.ts'
-import { openFamily } from './family.ts'
+import { type Known, openFamily } from './family.ts'
 import type { Served } from '../rpc/index.ts'
 
 export interface StreamRequest {
@@ -91,12 +91,27 @@ export function createEventStreams(onError: (error: unknown) => void): EventStre
     send(stream, eventText('reset', { last: stream.cursor }, stream.cursor))
   }
 
+  /** A stream that has all earlier events gets the new one at once; any other one reads. */
   function onStored(event: StoredEvent | undefined): void {
-    for (const stream of streams) {
-      const isNext = event && !stream.isReading && !stream.subtree
-      if (isNext && event.agentId !== stream.agentKey) stream.cursor = event.id
-      else void read(stream)
+    const about = event?.agentId === undefined ? undefined : family.peek(event.agentId)
+    if (!event || !about) {
+      for (const stream of streams) void read(stream)
+      return
     }
+    const text = storedText(event, about.id)
+    for (const stream of streams) {
+      if (stream.isReading) void read(stream)
+      else if (event.id > stream.cursor) give(stream, { event, about, text })
+    }
+  }
+
+  function give(
+    stream: Stream,
+    { event, about, text }: { readonly event: StoredEvent; readonly about: Known; readonly text: string },
+  ): void {
+    const isBelow = stream.subtree && about.ancestors.has(stream.agentKey)
+    if (event.agentId === stream.agentKey || isBelow) send(stream, text)
+    stream.cursor = event.id
   }
 
   function onLive({ agentId, key, event }: PoolEvent): void {
@@ -115,6 +130,7 @@ export function createEventStreams(onError: (error: unknown) => void): EventStre
     async open({ lastEventId, ...request }) {
       const { response } = request
       const newest = (await log?.last()) ?? 0
+      await family.nameOf(request.agentKey)
       // An id that this store never gave is of another one.
       const isForeign = lastEventId !== undefined && lastEventId > newest
       const stream: Stream = { ...request, cursor: lastEventId ?? newest, isReading: false, mayHaveMore: false }

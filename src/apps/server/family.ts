@@ -6,9 +6,11 @@ export interface Family {
   isBelow(key: string, ancestor: string): Promise<boolean>
   /** The id of an agent by its key. */
   nameOf(key: string | undefined): Promise<string | undefined>
+  /** The agent, where it was looked up before. */
+  peek(key: string): Known | undefined
 }
 
-interface Known {
+export interface Known {
   readonly id: string
   readonly ancestors: ReadonlySet<string>
 }
@@ -32,6 +34,7 @@ export function openFamily(agents: Agents | undefined): Family {
   }
   return {
     isBelow: async (key, ancestor) => (await find(key))?.ancestors.has(ancestor) ?? false,
+    peek: (key) => known.get(key),
     nameOf: async (key) => (key === undefined ? undefined : (await find(key))?.id),
   }
 }
