@@ -36,6 +36,21 @@ const bwrap = [
 
 const { createSandbox } = await import(new URL('../dist/machine/sandbox/index.js', import.meta.url))
 const sandbox = await createSandbox({ kind: 'local', projectId: 'bench', nexusHome: join(work, 'home') })
+/** The same with ten programs of a home, each an installation of its own. */
+function withPrograms() {
+  const person = join(work, 'person')
+  const names = Array.from({ length: 10 }, (_, index) => `tool-${index}`)
+  for (const name of names) {
+    const directory = join(person, '.local/share/uv/tools', name)
+    mkdirSync(join(directory, 'bin'), { recursive: true })
+    writeFileSync(join(directory, 'bin', name), '#!/bin/sh\n', { mode: 0o755 })
+    for (let file = 0; file < 200; file++) writeFileSync(join(directory, `m${file}.py`), '')
+  }
+  const programs = { names, home: person, path: [], variable: () => undefined }
+  return createSandbox({ kind: 'local', projectId: 'bench-programs', nexusHome: join(work, 'home'), programs })
+}
+const mounting = await withPrograms()
+
 /** A workspace with 60,000 files in `node_modules` beside an empty one: the first command of each, and later ones. */
 async function measureDependencies() {
   const times = { empty: [], full: [], 'empty, later': [], 'full, later': [] }
@@ -191,13 +206,19 @@ try {
   const startedAt = performance.now()
   await sandbox.run({ command: 'true', workspace })
   const firstMs = performance.now() - startedAt
+  const mountedAt = performance.now()
+  const { notes } = await mounting.run({ command: 'tool-9', workspace })
+  if (notes.length > 0) throw new Error(notes.join(' '))
+  const firstMountedMs = performance.now() - mountedAt
+  const runIn = async (of) => {
+    const { exitCode, stderr } = await of.run({ command: 'true', workspace })
+    if (exitCode !== 0) throw new Error(stderr)
+  }
   const variants = {
     'plain spawn': () => ended('true', []),
     'bubblewrap alone': () => ended('bwrap', bwrap),
-    'nexus, local sandbox': async () => {
-      const { exitCode, stderr } = await sandbox.run({ command: 'true', workspace })
-      if (exitCode !== 0) throw new Error(stderr)
-    },
+    'nexus, local sandbox': () => runIn(sandbox),
+    'nexus, ten programs of a home': () => runIn(mounting),
   }
   const times = Object.fromEntries(Object.keys(variants).map((name) => [name, []]))
   for (let round = 0; round < ROUNDS; round++) {
@@ -219,11 +240,15 @@ try {
       against(name, 'plain spawn'),
     ]),
   )
-  console.log(`\nThe first command also starts the runner: ${show(firstMs)} ms.`)
+  console.log(`\nTen programs, × without: ${against('nexus, ten programs of a home', 'nexus, local sandbox')}`)
+  console.log(
+    `The first command also starts the runner: ${show(firstMs)} ms; with ten programs ${show(firstMountedMs)}.`,
+  )
   await measureDependencies()
   await measureLarge()
   await measureMirror()
 } finally {
   await sandbox.close()
+  await mounting.close()
   rmSync(work, { recursive: true, force: true })
 }

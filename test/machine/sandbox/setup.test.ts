@@ -109,6 +109,8 @@ test(
     const look = 'cat ~/.cache/pip/x ~/.npm/_cacache/x 2>/dev/null; true'
     assert.equal((await run(look, { cache: 'untrusted' })).stdout, 'poison\npoison\n')
     assert.equal((await run(look, { cache: 'trusted' })).stdout, '')
+    await run(poison, { cache: 'trusted', env: { API_KEY: 'a-secret-value' } })
+    assert.equal((await run(look, { cache: 'trusted' })).stdout, '')
     await run(poison, { cache: 'trusted' })
     const ready = await setUp(`{ ${look}; } > seen`)
     assert.ok(ready?.type === 'ready')

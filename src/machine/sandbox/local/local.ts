@@ -5,7 +5,7 @@ import { type Diagnostic, isNexusError, type Skill, type TargetFacts, toSafeLine
 import { FAILURES, LAYERS, NOT_KEPT, sandboxError } from '../messages.ts'
 import { CommandOutput } from '../output.ts'
 import { checkRequest, type CheckedRequest, GRACE_MS, neverStarted } from '../request.ts'
-import type { EndMessage } from '../runner/protocol.ts'
+import type { EndMessage, SeenPlace } from '../runner/protocol.ts'
 import type { CommandRequest, CommandResult, PlacedSkill, Sandbox, SetupRequest, SetupResult } from '../sandbox.ts'
 import type { SetsAt } from '../../changes/index.ts'
 import { SYSTEM_PATH } from '../../host/index.ts'
@@ -170,7 +170,7 @@ class LocalSandbox implements Sandbox {
         {
           workspace: entered.mount,
           view: entered.view,
-          places: [...programs.seen, ...cachePlaces(this.#openState().caches[checked.cache])],
+          places: [...programs.seen, ...this.#cachesFor(checked)],
           layer: entered.layer,
           startIn: join(checked.workspace, checked.cwd),
           env: {
@@ -231,6 +231,11 @@ class LocalSandbox implements Sandbox {
     }
     this.#running = this.#running?.then(again, launch) ?? launch()
     return this.#running
+  }
+
+  /** None for a command with secrets: what it wrote there would reach commands of others. */
+  #cachesFor({ cache, maker }: CheckedRequest): SeenPlace[] {
+    return maker.hasSecrets ? [] : cachePlaces(this.#openState().caches[cache])
   }
 
   /** Ends a runner after the commands that may still use it. */

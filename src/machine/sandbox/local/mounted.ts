@@ -32,6 +32,7 @@ export class MountedPrograms {
   /** Root's runner sees only what it was started with. */
   readonly #isFixed = process.getuid?.() === 0
   #ready: ReadyPrograms | undefined
+  #started: { readonly ready: ReadyPrograms; readonly directory: string; readonly last: readonly string[] } | undefined
   #said = ''
 
   private constructor(options: {
@@ -83,12 +84,18 @@ export class MountedPrograms {
     const isSaid = this.#said === notes.join()
     this.#said = notes.join()
     if (ready.programs.length === 0) return { ...NONE, notes: isSaid ? [] : notes }
-    const starters = makeStarters(this.#state.programs, ready)
+    if (this.#started?.ready !== ready)
+      this.#started = {
+        ready,
+        directory: makeStarters(this.#state.programs, ready),
+        last: directoriesOf(ready.programs),
+      }
+    const { directory: starters, last } = this.#started
     const sourceOf = (place: string): string => (bound ? boundSource(bound, place) : (this.#copies.get(place) ?? place))
     return {
       seen: seenPrograms(ready, starters, sourceOf),
       first: [starters],
-      last: directoriesOf(ready.programs),
+      last,
       stamp: ready.stamp,
       notes: isSaid ? [] : notes,
     }

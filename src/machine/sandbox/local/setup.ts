@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   renameSync,
   rmdirSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -74,13 +75,16 @@ async function make(
   const { skill, command, directory, key } = request
   const { settings, state, liveDirectory } = options
   const work = identityDirectory(mkdtempSync(join(liveDirectory, 'setup-')), state.identity)
+  // A process that was killed may have left one without its mark.
+  await tryRemoveTree(directory)
   // The place where it is seen while it is made.
   makeDirectory(directory, { mkdirSync, statSync, mode: 0o755 })
   try {
     const { exitCode, said } = await run(request, { ...options, work }, signal)
     if (exitCode !== 0) {
       const output = said.trimEnd().slice(-MAX_OUTPUT_CHARS)
-      recordFailure(settings, { skill: skill.source, command, key, output })
+      // One that was stopped may work.
+      if (signal?.aborted !== true) recordFailure(settings, { skill: skill.source, command, key, output })
       return { type: 'failed', output }
     }
     forgetFailure(settings, skill.source, command)
@@ -150,6 +154,7 @@ function ready(directory: string): SetupResult {
 function linkModules(directory: string): void {
   if (!existsSync(join(directory, 'node_modules'))) return
   const link = join(dirname(directory), 'node_modules')
+  rmSync(`${link}.part`, { force: true })
   symlinkSync(join(basename(directory), 'node_modules'), `${link}.part`)
   renameSync(`${link}.part`, link)
 }
