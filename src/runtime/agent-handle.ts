@@ -44,6 +44,7 @@ import type {
 export class Handle implements AgentHandle, CallingAgent {
   readonly id: string
   readonly key: string
+  readonly path: string
   readonly sessionId: string | undefined
   readonly #project: ProjectState
   readonly #profile: AgentProfile
@@ -62,6 +63,7 @@ export class Handle implements AgentHandle, CallingAgent {
   constructor(project: ProjectState, profile: AgentProfile, { sessionId, row }: Pick<AgentSpec, 'sessionId' | 'row'>) {
     this.id = profile.id
     this.key = row?.key ?? profile.id
+    this.path = row?.path ?? profile.id
     this.sessionId = row?.sessionId ?? sessionId
     this.#project = project
     this.#profile = profile

@@ -1,10 +1,10 @@
 /** approvals: the one broker of a project. A person is asked about a recorded call, here or from another process. */
 import { coversCommand, type ShownCommand } from '../authorize/index.ts'
-import { type Call, errorMessage, NexusError } from '../kernel/index.ts'
+import { errorMessage, NexusError } from '../kernel/index.ts'
 import type { Answer, Answered, Approval, Store } from '../store/index.ts'
 import { ASKED, ERRORS } from './messages.ts'
 import { createWaker } from './waiting.ts'
-import type { ApprovalAnswer, ApprovalsBroker, Parts } from './types.ts'
+import type { ApprovalAnswer, ApprovalsBroker, AskedCall, Parts } from './types.ts'
 
 /** A longer timer of Node ends at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1
@@ -29,7 +29,7 @@ export interface AskingBroker extends ApprovalsBroker {
   ask(
     approvalId: string,
     about: {
-      readonly call: Call
+      readonly call: AskedCall
       readonly question: string
       /** Why the rules of the agent alone do not decide. */
       readonly why?: string | undefined

@@ -131,7 +131,10 @@ export async function decideAfterAsking(
   const { signal, onAsked, approve } = options
   onAsked?.({ approvalId: approval.id, isOpen: true })
   const why = whyHeld(first)
-  const reply = await broker.ask(approval.id, { call: shown, question: first.question, why, signal, approve })
+  const agentPath = toSafeLine(agent.path)
+  const isMade = agent.path !== agent.id
+  const question = isMade ? ASKED.ofAgent(agentPath, first.question) : first.question
+  const reply = await broker.ask(approval.id, { call: { ...shown, agentPath }, question, why, signal, approve })
   onAsked?.({ approvalId: approval.id, isOpen: false })
   const decision = agent.decide(shown, skill)
   if (decision.type === 'deny') return decision

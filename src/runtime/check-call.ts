@@ -12,6 +12,8 @@ export interface CallingAgent {
   readonly id: string
   /** Its own for ever. */
   readonly key: string
+  /** Ids of its ancestors and its own. */
+  readonly path: string
   readonly sessionId: string | undefined
   readonly registry: Registry
   readonly diagnostics: readonly Diagnostic[]

@@ -9,6 +9,7 @@ import {
   newId,
   type SkillRevision,
   succeeded,
+  toSafeLine,
 } from '../kernel/index.ts'
 import type { CheckedCall } from './check-call.ts'
 import { CONNECTING } from './messages.ts'
@@ -79,7 +80,7 @@ async function askAbout({ to, skill, signal }: Asked, asking: Asking): Promise<'
   const approve = options.approve ?? project.parts.approve
   options.onAsked?.({ approvalId: approval.id, isOpen: true })
   const reply = await broker.ask(approval.id, {
-    ...{ call, question, signal },
+    ...{ call: { ...call, agentPath: toSafeLine(agent.path) }, question, signal },
     approve:
       approve &&
       (async (...asked) => {

@@ -13,6 +13,7 @@ export type {
   AgentSpec,
   ApprovalAnswer,
   ApprovalsBroker,
+  AskedCall,
   CallOptions,
   CallRequest,
   CallResult,

@@ -87,6 +87,8 @@ export const ASKED = {
     reason: 'The skill changed while a person was asked.',
     fix: 'Load the skill again, then repeat the call: the user is asked again.',
   }),
+  /** For an agent that another one made. */
+  ofAgent: (path: string, question: string) => `${path} asks: ${question}`,
   saidNo: () => 'A person said no.',
   late: (question: string) => `${question} No answer came in time.`,
   closed: (question: string) => `${question} The question was closed without an answer.`,

@@ -57,6 +57,12 @@ export type ApprovalAnswer =
       })
   | undefined
 
+/** A call that a person is asked about, without its secrets. */
+export interface AskedCall extends Call {
+  /** Ids of the agents from the oldest ancestor to the one that calls, with `/` between them. */
+  readonly agentPath: string
+}
+
 /** The parts of a runtime. Only `sources` and `facts` are needed; everything else has a light default. */
 export interface Parts {
   readonly sources: readonly SkillSource[]
@@ -85,7 +91,7 @@ export interface Parts {
   /** Adds tools to an agent's registry, after the built-in ones: once for each opened agent, when it is first used. */
   readonly registerTools?: (registry: Registry, agentId: string) => void
   /** Asks a person about a call that policy wants confirmed; without it such a call is denied. `why`: it changes what Nexus would hold, so rules do not answer it. */
-  readonly approve?: (call: Call, question: string, signal: AbortSignal, why?: string) => Promise<ApprovalAnswer>
+  readonly approve?: (call: AskedCall, question: string, signal: AbortSignal, why?: string) => Promise<ApprovalAnswer>
   /** Wait for an answer of another process where there is no `approve`, such as `nexus approvals answer`. Default false: such a call is denied. */
   readonly waitForAnswers?: boolean
   /** Whether that answer counts; default any but an agent's. `kind` is of the credential, `by` only a name. */

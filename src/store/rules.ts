@@ -77,8 +77,12 @@ export function sessionOf({ id, sessionId }: Call): string {
 const AGENT_ID = /^\.?[a-zA-Z0-9][a-zA-Z0-9._-]{0,61}$/
 export const MAX_AGENT_DEPTH = 5
 
+export function isAgentId(id: string): boolean {
+  return typeof id === 'string' && AGENT_ID.test(id)
+}
+
 export function checkAgentId(id: string): void {
-  if (!AGENT_ID.test(id)) throw storeError('INVALID_ARGUMENT', MESSAGES.badAgentId({ id }))
+  if (!isAgentId(id)) throw storeError('INVALID_ARGUMENT', MESSAGES.badAgentId({ id }))
 }
 
 /** Whether a reference is the key of an agent of the pool, and not the id of a configured one. */

@@ -10,57 +10,18 @@ import {
   grantsLayer,
   type Permissions,
   type PolicyRules,
-  PROFILE_NAMES,
   readRules,
   saveRules,
 } from '../../src/authorize/index.ts'
 import type { Decision, PermissionDelta, ToolPermission } from '../../src/kernel/index.ts'
 import { toolCovered } from '../../src/authorize/groups.ts'
+import { below, delta, entry, lets, OPTIONS, policy, TOOLS, toolPermission } from './any-rules.ts'
 import { ceilingOf, decideFor, preset, SHIPPED } from './permission-rig.ts'
 import { rulesOf, toolNamed } from './sample.ts'
 
 const SEED = Number(process.env['NEXUS_TEST_SEED'] ?? Date.now() % 2 ** 31)
 /** `npm run test:long` sets 20 rounds: 100,000 sequences. */
 const RUNS = 'TEST_ROUNDS' in process.env ? 5000 * Number(process.env['TEST_ROUNDS']) : 400
-const TOOLS = ['read_file', 'write_file', 'run_command', 'web_fetch', 'nexus_create', 'nexus_send', 'sleep', 'mcp:a.b']
-const PATHS = ['/', '/w', '/w/a', '/w/a/b', '/x']
-/** With a capability, only the sandbox of a command is narrowed. */
-const OPTIONS = { capabilities: ['network', 'secrets'] }
-const GROUP_NAMES = ['group:fs', 'group:web', 'group:skills', 'group:nexus', 'group:team']
-const entry = fc.constantFrom(...TOOLS, ...GROUP_NAMES, '*', '*_file', 'mcp:a')
-const capability = fc.constantFrom('sandbox.network', 'sandbox.*', 'run_command.secrets', 'exec.network', '*.secrets')
-const line = fc.oneof(entry, capability)
-const lines = fc.array(line, { maxLength: 2 })
-/** Any policy: also one that replaces shipped groups, with capabilities in them. */
-const policy: fc.Arbitrary<PolicyRules> = fc.record({
-  profile: fc.oneof({ weight: 3, arbitrary: fc.constant('full' as const) }, fc.constantFrom(...PROFILE_NAMES)),
-  allow: lines,
-  ask: lines,
-  deny: lines,
-  groups: fc
-    .dictionary(fc.constantFrom(...GROUP_NAMES), fc.array(line, { maxLength: 3 }), { maxKeys: 2 })
-    .map((groups) => new Map(Object.entries(groups))),
-})
-const paths = fc.option(fc.array(fc.constantFrom(...PATHS), { maxLength: 2 }), { nil: null })
-const toolPermission = fc.record(
-  {
-    enabled: fc.boolean(),
-    allowedPaths: paths,
-    timeoutMs: fc.nat(3),
-    requiresConfirmation: fc.boolean(),
-  },
-  { requiredKeys: [] },
-)
-const delta: fc.Arbitrary<PermissionDelta> = fc.record(
-  {
-    disableTools: fc.array(entry, { maxLength: 2 }),
-    enableTools: fc.array(entry, { maxLength: 2 }),
-    allowedPaths: paths,
-    addBlockedPaths: fc.array(fc.constantFrom(...PATHS), { maxLength: 1 }),
-    toolOverrides: fc.dictionary(entry, toolPermission, { maxKeys: 2 }),
-  },
-  { requiredKeys: [] },
-)
 const oneTool: fc.Arbitrary<PermissionDelta> = fc.record({
   toolOverrides: fc.dictionary(entry, toolPermission, { minKeys: 1, maxKeys: 1 }),
 })
@@ -73,26 +34,6 @@ const step = fc.oneof(
 /** The permissions of any agent. */
 const member = fc.tuple(fc.constantFrom(...SHIPPED), delta).map(([name, given]) => applyDelta(preset(name), given))
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const
-const below = (path: string, directory: string): boolean =>
-  path === directory || path.startsWith(directory === '/' ? '/' : `${directory}/`)
-
-/** What limits let a call do, point by point. */
-function lets(limits: Decision['limits']): Readonly<Record<string, boolean>> {
-  const { readPaths, writePaths, blockedPaths = [], networkDomains, secrets, deniedCapabilities = [] } = limits
-  const reaches = (list: readonly string[] | undefined, path: string): boolean =>
-    !blockedPaths.some((blocked) => below(path, blocked)) &&
-    (list === undefined || list.some((directory) => below(path, directory)))
-  return {
-    ...Object.fromEntries(PATHS.map((path) => [`read ${path}`, reaches(readPaths, path)])),
-    ...Object.fromEntries(PATHS.map((path) => [`write ${path}`, reaches(writePaths, path)])),
-    'any host': networkDomains === undefined,
-    'any secret': secrets === undefined,
-    network: !deniedCapabilities.includes('network'),
-    secrets: !deniedCapabilities.includes('secrets'),
-    'no confirmation': limits.confirmation !== true,
-  }
-}
-
 interface Member {
   readonly permissions: Permissions
   readonly policy: PolicyRules

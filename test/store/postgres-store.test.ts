@@ -141,7 +141,7 @@ test('100 open questions that a process waits for make no change in a second', {
       lease,
       approval: { id, command: 'x', ttlMs: 60_000 },
     })
-    waiting.push(broker.ask(id, { call, question: 'Run it?', signal: asking.signal }))
+    waiting.push(broker.ask(id, { call: { ...call, agentPath: 'main' }, question: 'Run it?', signal: asking.signal }))
   }
   const changes = async (): Promise<number> => {
     const { rows } = await server.query('select sum(change)::int as changes from nexus.writers', 'questions')

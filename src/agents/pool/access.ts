@@ -1,5 +1,4 @@
 /** access: what one who acts can do with the agents in reach. */
-import { randomBytes } from 'node:crypto'
 import type { AgentRecord, Store } from '../../store/index.ts'
 import type { TurnResult } from '../turns/index.ts'
 import { infosOf, treesOf } from './info.ts'
@@ -8,16 +7,18 @@ import { create, parentKey } from './making.ts'
 import { type Actor, createReach } from './reach.ts'
 import { readSettings } from './settings.ts'
 import type { Acting, PoolState } from './pool-state.ts'
-import type { PoolAccess, SendRequest, Sent, Transcript } from './types.ts'
+import { send, untilClosed } from './sending.ts'
+import type { PoolAccess, Transcript } from './types.ts'
 
 const TRANSCRIPT_LIMIT = 200
 
-export function createAccess(shared: PoolState, actor: Actor): PoolAccess {
-  const { options, opened } = shared
-  const { runtime, model } = options
+export function createAccess(state: PoolState, actor: Actor): PoolAccess {
+  const { options, opened } = state
+  const { runtime } = options
   const { store } = runtime
   const reach = createReach(store, actor)
-  const infos = (rows: readonly AgentRecord[]) => infosOf(store, rows, model.describe)
+  const acting: Acting = { reach, actor }
+  const infos = (rows: readonly AgentRecord[]) => infosOf(store, rows, options)
 
   async function list({ parent, isLiving = true }: { readonly parent?: string; readonly isLiving?: boolean } = {}) {
     const of = parent === undefined ? undefined : await parentKey(reach, options, parent)
@@ -25,8 +26,8 @@ export function createAccess(shared: PoolState, actor: Actor): PoolAccess {
   }
 
   return {
-    create: (request = {}) => create(shared, { reach, actor }, request),
-    send: (id, content, request = {}) => shared.track(send(shared, { reach, actor }, { id, content, request })),
+    create: (request = {}) => state.inOrder(() => create(state, acting, request)),
+    send: (id, content, request = {}) => send(state, acting, { id, content, request }),
     async cancel(id, requestId) {
       const { agent } = await opened.open(await reach.find(id))
       return agent.cancel(String(requestId))
@@ -36,8 +37,9 @@ export function createAccess(shared: PoolState, actor: Actor): PoolAccess {
       const ended = await store.agents.end(row.key)
       for (const each of ended) {
         opened.forget(each.key)
-        shared.announce(each, 'agent-ended')
+        state.announce(each, 'agent-ended')
       }
+      await state.settled(ended.map(({ key }) => key))
       return ended.map((each) => each.id)
     },
     list: async (filter) => infos(await list(filter)),
@@ -58,7 +60,7 @@ export function createAccess(shared: PoolState, actor: Actor): PoolAccess {
         ...info,
         used: { own: own.get(row.sessionId) ?? NOTHING, subtree, turns: turns.flat().length, children: below.length },
         budget,
-        left: budget,
+        left: await state.budgets.left(row),
         context: { messageCount: info.messageCount, systemPrompt: instructions !== undefined },
         questions: questions.filter(({ agentId }) => keys.has(agentId)),
       }
@@ -78,8 +80,9 @@ export function createAccess(shared: PoolState, actor: Actor): PoolAccess {
       return { sessionId, total: all.length, offset, messages: all.slice(offset, offset + limit) }
     },
     async resume(id, request = {}): Promise<readonly TurnResult[]> {
-      const { agent } = await opened.open(await reach.find(id))
-      return shared.track(agent.takeOver({ ...request, signal: untilClosed(shared, request.signal) }))
+      const row = await reach.find(id)
+      const { agent } = await opened.open(row)
+      return state.running(row.key, agent.takeOver({ ...request, signal: untilClosed(state, request.signal) }))
     },
     async context(id) {
       const { agent } = await opened.open(await reach.findSelf(id))
@@ -89,25 +92,6 @@ export function createAccess(shared: PoolState, actor: Actor): PoolAccess {
 }
 
 const NOTHING = { steps: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0 }
-
-interface Message {
-  readonly id: string
-  readonly content: string
-  readonly request: SendRequest
-}
-
-async function send(shared: PoolState, { reach }: Acting, { id, content, request }: Message): Promise<Sent> {
-  if (shared.closing.aborted) throw poolError('CONFLICT', POOL.closed())
-  const requestId = request.requestId ?? randomBytes(8).toString('hex')
-  const row = await reach.find(id)
-  const { agent } = await shared.opened.open(row)
-  const signal = untilClosed(shared, request.signal)
-  return { type: 'answered', requestId, result: await agent.send(content, { ...request, requestId, signal }) }
-}
-
-function untilClosed({ closing }: PoolState, signal: AbortSignal | undefined): AbortSignal {
-  return signal ? AbortSignal.any([signal, closing]) : closing
-}
 
 async function descendants({ agents }: Store, key: string): Promise<readonly AgentRecord[]> {
   const all = await agents.list()

@@ -2,13 +2,13 @@
 import { readRules } from '../../authorize/index.ts'
 import type { AgentRecord, Store, TurnRecord } from '../../store/index.ts'
 import { readSettings } from './settings.ts'
-import type { AgentInfo, AgentState, AgentTree } from './types.ts'
+import type { AgentInfo, AgentState, AgentTree, PoolOptions } from './types.ts'
 
 /** Facts that several rows need are read once. */
 export async function infosOf(
   { agents, sessions, turns }: Store,
   rows: readonly AgentRecord[],
-  model: string,
+  { model: usual }: Pick<PoolOptions, 'model'>,
 ): Promise<readonly AgentInfo[]> {
   const all = rows.length > 1 ? await agents.list() : undefined
   const living = all?.filter(({ endedAt }) => endedAt === undefined)
@@ -19,11 +19,12 @@ export async function infosOf(
   return Promise.all(
     rows.map(async (row) => {
       const session = await sessions.get(row.sessionId)
+      const { model } = readSettings(row)
       const parent = row.parent && (parents.find(({ key }) => key === row.parent)?.id ?? row.parent)
       return {
         ...factsOf(row),
         ...(parent !== undefined && { parent }),
-        model: readSettings(row).model ?? model,
+        model: model ?? (typeof usual === 'function' ? 'pool' : usual.describe),
         state: stateOf(row, open),
         messageCount: session?.messageCount ?? 0,
         childCount: await childrenOf(row),

@@ -2,7 +2,7 @@
 import { readRules, saveRules } from '../../authorize/index.ts'
 import { isNexusError } from '../../kernel/index.ts'
 import type { AgentProfile } from '../../runtime/index.ts'
-import type { AgentRecord, Store } from '../../store/index.ts'
+import { type AgentRecord, isAgentId, type Store } from '../../store/index.ts'
 import { infosOf } from './info.ts'
 import { POOL, poolError } from './messages.ts'
 import { openModel } from './opened.ts'
@@ -12,16 +12,19 @@ import { readSettings, saveSettings } from './settings.ts'
 import type { Acting, PoolState } from './pool-state.ts'
 import type { Created, CreateRequest, PoolOptions } from './types.ts'
 
-export async function create(shared: PoolState, acting: Acting, request: CreateRequest): Promise<Created> {
-  const { options, opened } = shared
+export async function create(state: PoolState, acting: Acting, request: CreateRequest): Promise<Created> {
+  const { options, opened } = state
   const { store } = options.runtime
+  if (request.id !== undefined && !isAgentId(request.id)) throw poolError('INVALID_ARGUMENT', POOL.badId(request.id))
   const origin = await originOf(options, acting, request)
   if (request.model !== undefined) await openModel(options, request.model)
+  const parent = origin.row ?? (origin.madeIn === undefined ? undefined : { id: origin.of, sessionId: origin.madeIn })
+  if (parent) await state.budgets.checkChild(parent, request.budget)
   const { row, clipped } = await insert(options, origin, request)
-  await shared.own(row)
-  shared.announce(row, 'agent-created')
+  await state.own(row)
+  state.announce(row, 'agent-created')
   const { handle } = await opened.open(row)
-  const [agent] = await infosOf(store, [row], options.model.describe)
+  const [agent] = await infosOf(store, [row], options)
   if (!agent) throw poolError('AGENT_NOT_FOUND', POOL.notFound(row.id))
   const denied = handle.registry.names.filter((tool) => {
     const { chain } = handle.explain({ tool, arguments: {} }).decision
@@ -67,7 +70,12 @@ async function firstFree({ agents }: Store): Promise<string> {
   return `.${number}`
 }
 
-type Found = Origin & { readonly profile: string; readonly parent?: string; readonly madeIn?: string | undefined }
+type Found = Origin & {
+  readonly profile: string
+  readonly parent?: string
+  readonly row?: AgentRecord
+  readonly madeIn?: string | undefined
+}
 
 /** The parent of a new agent: the one that acts, whatever it names; else the named one; else the first of the configuration. */
 async function originOf(options: PoolOptions, acting: Acting, { parent: named }: CreateRequest): Promise<Found> {
@@ -99,7 +107,7 @@ function fromRow(row: AgentRecord): Found {
   const rules = readRules(row)
   if (!rules) throw poolError('STORE_FAILED', POOL.unreadable(row.path))
   const { skills, profile } = readSettings(row)
-  return { of: row.path, rules, skills, isUsers: false, profile, parent: row.key }
+  return { of: row.path, rules, skills, isUsers: false, profile, parent: row.key, row }
 }
 
 function fromProfile(profile: AgentProfile, workspace: string): Omit<Found, 'isUsers'> {

@@ -60,12 +60,72 @@ export const POOL = {
     message: `The saved permissions of the agent ${named(path)} cannot be read, so it may do nothing.`,
     fix: 'End the agent, and make it anew.',
   }),
+  badId: (id: string): Words => ({
+    message: `Invalid agent_id: ${named(id)}`,
+    fix: 'Use 1 to 63 letters, digits, dots, underscores and hyphens, such as worker-1; a leading dot makes it temporary.',
+  }),
+  toolBeyond: (preset: string, fix: string | undefined): Words => ({
+    message: `Cannot create agent with '${named(preset)}' preset: exceeds permission ceiling`,
+    ...(fix !== undefined && { fix }),
+  }),
+  noId: (): Words => ({ message: 'No agent_id provided', fix: 'Give agent_id the id of an agent.' }),
+  otherPort: (port: number): Words => ({
+    message: `This process does not reach the server on port ${port}.`,
+    fix: 'Leave port out: the agents of this process need none.',
+  }),
+  noServer: (): Words => ({
+    message: 'No server runs these agents, so there is none to shut down.',
+    fix: 'End the agents with nexus_destroy.',
+  }),
   closed: (): Words => ({ message: 'The pool is closed: it takes no more messages.' }),
   clippedPaths: (asked: string, got: string): string => `Paths: the preset has ${asked}, the parent leaves ${got}.`,
   clippedTools: (tools: readonly string[]): string => `Tools that the parent's ceiling denies: ${tools.join(', ')}.`,
   clippedFlag: (what: string): string => `The parent has no ${what}.`,
 }
 
-export function poolError(code: ErrorCode, { message, ...fix }: Words): NexusError {
-  return new NexusError(code, message, fix)
+const LIMITS = {
+  maxTokens: 'tokens',
+  maxTurns: 'turns',
+  maxTimeMs: 'ms in turns',
+  maxChildren: 'agents below it',
+  maxCost: 'money',
+  maxDepth: 'levels below it',
+} as const
+
+type Limit = keyof typeof LIMITS
+
+const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 6 })
+
+const raise = (limit: Limit): string =>
+  `Only the user can raise it: agents[].budget.${limit} in nexus.yaml for a configured agent, else a new agent with a larger budget.`
+
+/** A budget that is used up, for people and for the model. */
+export const BUDGETS = {
+  reached: (
+    limit: Limit,
+    about: {
+      readonly holder: string
+      readonly budget: { readonly [name in Limit]?: number }
+      readonly spent: { readonly [name in Limit]?: number }
+    },
+  ): { readonly message: string; readonly fix: string; readonly forModel: string } => {
+    const used = `${number(about.spent[limit] ?? 0)} of ${number(about.budget[limit] ?? 0)} ${LIMITS[limit]}`
+    const message = `The budget of ${named(about.holder)} is used up: ${used}.`
+    return { message, fix: raise(limit), forModel: `[Stopped: ${message} ${raise(limit)}]` }
+  },
+  noChild: (limit: 'maxChildren' | 'maxDepth'): Words => ({
+    message: `The parent may make no further agent: its budget has no ${LIMITS[limit]} left.`,
+    fix: raise(limit),
+  }),
+  beyond: (limit: Limit, { asked, left }: { readonly asked: number; readonly left: number }): Words => ({
+    message: `The budget asks for ${number(asked)} ${LIMITS[limit]}, and the parent has ${number(left)} left.`,
+    fix: `Ask for at most that. ${raise(limit)}`,
+  }),
+}
+
+/** The cause of an error about a preset above the ceiling: the tool has words of its own for it. */
+export const BEYOND_PRESET = Object.freeze({ what: 'preset' })
+
+export function poolError(code: ErrorCode, { message, ...fix }: Words, cause?: unknown): NexusError {
+  return new NexusError(code, message, { ...fix, cause })
 }

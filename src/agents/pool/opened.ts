@@ -3,7 +3,15 @@ import { ceilingLayers, type Layer, readRules } from '../../authorize/index.ts'
 import { serviceKey } from '../../kernel/index.ts'
 import type { AgentHandle, AgentProfile, Runtime } from '../../runtime/index.ts'
 import type { AgentRecord } from '../../store/index.ts'
-import { type Agent, type AgentEvent, type ContextSettings, createAgent, type ModelChoice } from '../turns/index.ts'
+import {
+  type Agent,
+  type AgentEvent,
+  type ContextSettings,
+  createAgent,
+  type ModelChoice,
+  type TurnHooks,
+} from '../turns/index.ts'
+import type { ConfiguredAgent } from './holders.ts'
 import { POOL, poolError } from './messages.ts'
 import { type AgentSettings, readSettings } from './settings.ts'
 import type { PoolOptions } from './types.ts'
@@ -25,6 +33,8 @@ export const PERMISSIONS = serviceKey<AgentRecord['permissions']>('permissions')
 export interface Opening {
   /** Adds the tools of the pool to an agent. */
   readonly equip: (handle: AgentHandle) => void
+  /** The budgets of an agent, and its place among those that ask models. */
+  readonly hooksOf: (agent: AgentRecord | ConfiguredAgent) => TurnHooks
   /** Told of each event of a turn. */
   readonly onEvent: (of: Pick<AgentRecord, 'id' | 'key' | 'path'>, event: AgentEvent) => void
 }
@@ -37,7 +47,7 @@ export interface OpenedAgents {
   forget(key: string): void
 }
 
-export function createOpened(options: PoolOptions, { equip, onEvent }: Opening): OpenedAgents {
+export function createOpened(options: PoolOptions, { equip, hooksOf, onEvent }: Opening): OpenedAgents {
   const { runtime, config } = options
   const { store } = runtime
   const opened = new Map<string, Promise<Opened>>()
@@ -60,7 +70,7 @@ export function createOpened(options: PoolOptions, { equip, onEvent }: Opening):
     equip(handle)
     const { instructions = instructionsOf(config, settings.profile) } = settings
     const context = contextOf(config, settings.profile)
-    return { handle, agent: loop(handle, row, { model, instructions, context }) }
+    return { handle, agent: loop(handle, row, { model, instructions, context, hooks: hooksOf(row) }) }
   }
 
   return {
@@ -79,7 +89,7 @@ export function createOpened(options: PoolOptions, { equip, onEvent }: Opening):
       equip(handle)
       const about = { id, key: id, path: id }
       const more = { model: options.model, instructions: instructionsOf(config, id), context: contextOf(config, id) }
-      const agent = loop(handle, about, more)
+      const agent = loop(handle, about, { ...more, hooks: hooksOf({ id, sessionId }) })
       configuredAgents.set(sessionId, agent)
       return agent
     },
@@ -88,14 +98,23 @@ export function createOpened(options: PoolOptions, { equip, onEvent }: Opening):
 }
 
 interface Loop {
-  readonly model: ModelChoice
+  readonly model: PoolOptions['model']
   readonly instructions?: string | undefined
   readonly context?: Partial<ContextSettings> | undefined
+  readonly hooks: TurnHooks
 }
 
 export async function openModel({ openModel: open }: PoolOptions, name: string): Promise<ModelChoice> {
   if (open) return open(name)
   throw poolError('INVALID_ARGUMENT', POOL.noModels(name))
+}
+
+/** The model that an agent asks; undefined when it cannot be had now. */
+export async function modelOf(options: PoolOptions, row: AgentRecord | undefined): Promise<ModelChoice | undefined> {
+  const name = row && readSettings(row).model
+  const { model } = options
+  if (name === undefined) return typeof model === 'function' ? model() : model
+  return openModel(options, name).catch(() => undefined)
 }
 
 function instructionsOf(config: PoolOptions['config'], id: string): string | undefined {

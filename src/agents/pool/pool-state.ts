@@ -1,5 +1,6 @@
 /** pool-state: the parts of a pool that everything it does has at hand. */
 import type { AgentRecord } from '../../store/index.ts'
+import type { Budgets } from './budgets.ts'
 import type { OpenedAgents } from './opened.ts'
 import type { Actor, Reach } from './reach.ts'
 import type { PoolOptions } from './types.ts'
@@ -10,8 +11,13 @@ export interface PoolState {
   readonly opened: OpenedAgents
   /** Aborts when the pool closes; a message that begins then is refused. */
   readonly closing: AbortSignal
-  /** Work that the end of the pool waits for. */
-  track<T>(work: Promise<T>): Promise<T>
+  readonly budgets: Budgets
+  /** A turn of an agent in this process: whoever ends the agent or the pool waits for its end. */
+  running<T>(key: string, turn: Promise<T>): Promise<T>
+  /** Resolves when no turn of these agents runs in this process. */
+  settled(keys: readonly string[]): Promise<void>
+  /** One agent is made at a time, so that two do not get the last of a budget. */
+  inOrder<T>(make: () => Promise<T>): Promise<T>
   announce(row: AgentRecord, type: 'agent-created' | 'agent-ended'): void
   /** Keeps a temporary agent alive as long as this process. */
   own(row: AgentRecord): Promise<void>

@@ -1,10 +1,13 @@
-import { isNexusError, type NexusError } from '../../kernel/index.ts'
+import { DEFAULTS, isNexusError, type NexusError } from '../../kernel/index.ts'
 import type { AgentRecord } from '../../store/index.ts'
 import { createAccess } from './access.ts'
+import { createBudgets } from './budgets.ts'
 import { infosOf } from './info.ts'
-import { createOpened, narrowing } from './opened.ts'
+import { createOpened, modelOf, narrowing } from './opened.ts'
+import { createPlaces } from './places.ts'
 import { readSettings } from './settings.ts'
 import type { PoolState } from './pool-state.ts'
+import { createNexusTools } from './tools.ts'
 import type { Pool, PoolEvent, PoolOptions, Restored } from './types.ts'
 
 /** The lease that says that the process of a temporary agent lives. */
@@ -12,33 +15,55 @@ const lifeLease = (key: string): string => `agent:${key}`
 
 /** Makes a pool over a runtime. Nothing is read or written before the first use. */
 export function createPool(options: PoolOptions): Pool {
-  const { runtime, model } = options
+  const { runtime } = options
   const { store } = runtime
   const closing = new AbortController()
-  const working = new Set<Promise<unknown>>()
+  /** Turns of this process, by the key of their agent. */
+  const working = new Map<string, Set<Promise<unknown>>>()
   const listeners = new Set<(event: PoolEvent) => void>()
   /** Temporary agents of this process. */
   const own = new Map<string, () => Promise<void>>()
 
+  const budgets = createBudgets(options, (row) => modelOf(options, row))
+  const places = createPlaces(options.config?.limits.maxRunning ?? DEFAULTS.maxRunning)
   const say = (event: PoolEvent): void => {
     for (const listener of listeners) listener(event)
   }
   const opened = createOpened(options, {
-    equip: () => undefined,
+    equip: (handle) => {
+      const access = createAccess(state, { key: handle.key, sessionId: handle.sessionId })
+      for (const tool of createNexusTools({ access, serving: options.serving }))
+        handle.registry.register(tool.name, () => tool, { owner: 'nexus' })
+    },
+    hooksOf: (agent) => ({ beforeStep: () => budgets.check(agent), enterModel: places.enter }),
     onEvent: ({ id, key, path }, event) => say({ agentId: id, key, path, event }),
   })
-  const shared: PoolState = {
+  let lastMade: Promise<unknown> = Promise.resolve()
+  const state: PoolState = {
     options,
     opened,
+    budgets,
     closing: closing.signal,
-    track: (work) => {
-      const settled = work.then(
+    running: (key, turn) => {
+      const ended = turn.then(
         () => undefined,
         () => undefined,
       )
-      working.add(settled)
-      void settled.then(() => working.delete(settled))
-      return work
+      const of = working.get(key) ?? new Set()
+      working.set(key, of.add(ended))
+      void ended.then(() => {
+        of.delete(ended)
+        if (of.size === 0 && working.get(key) === of) working.delete(key)
+      })
+      return turn
+    },
+    settled: async (keys) => {
+      await Promise.all(keys.flatMap((key) => [...(working.get(key) ?? [])]))
+    },
+    inOrder: (make) => {
+      const made = lastMade.then(make)
+      lastMade = made.catch(() => undefined)
+      return made
     },
     announce: ({ id, key, path }, type) => say({ agentId: id, key, path, event: { type } }),
     async own({ key, isTemporary }) {
@@ -76,7 +101,7 @@ export function createPool(options: PoolOptions): Pool {
         failed.push({ id: row.id, error })
       }
     }
-    return { agents: await infosOf(store, rows, model.describe), ended, failed }
+    return { agents: await infosOf(store, rows, options), ended, failed }
   }
 
   async function isDead(row: AgentRecord): Promise<boolean> {
@@ -86,8 +111,8 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   return {
-    ...createAccess(shared, undefined),
-    as: ({ key, sessionId }) => createAccess(shared, { key, sessionId }),
+    ...createAccess(state, undefined),
+    as: ({ key, sessionId }) => createAccess(state, { key, sessionId }),
     configured: ({ id = runtime.agents[0]?.id ?? '', sessionId }) => opened.configured({ id, sessionId }),
     restore,
     listen(listener, filter) {
@@ -99,7 +124,7 @@ export function createPool(options: PoolOptions): Pool {
     },
     async close({ drain = false } = {}) {
       if (!drain) closing.abort()
-      while (working.size > 0) await Promise.all(working)
+      while (working.size > 0) await state.settled([...working.keys()])
       closing.abort()
       for (const [key, release] of own) {
         const row = await store.agents.get(key)

@@ -12,7 +12,7 @@ import {
 } from '../../authorize/index.ts'
 import type { PermissionDelta, PresetInput } from '../../kernel/index.ts'
 import type { AgentProfile } from '../../runtime/index.ts'
-import { POOL, poolError } from './messages.ts'
+import { BEYOND_PRESET, POOL, poolError } from './messages.ts'
 import type { CreateRequest } from './types.ts'
 
 /** Where a new agent comes from. */
@@ -69,7 +69,7 @@ export function newRights(
   const delta = request.permissions && absolute(request.permissions, context)
   for (const ceiling of ceilings) {
     const excess = exceeds(ceiling.permissions, { base, ...(delta && { delta }) }, ceiling.policy.groups)
-    if (excess?.what === 'preset') throw poolError('CALL_DENIED', POOL.presetBeyond(excess.preset, of))
+    if (excess?.what === 'preset') throw poolError('CALL_DENIED', POOL.presetBeyond(excess.preset, of), BEYOND_PRESET)
     if (excess) throw poolError('CALL_DENIED', POOL.deltaBeyond(of, excess))
   }
   const wanted = delta ? applyDelta(base, delta) : base

@@ -9,8 +9,8 @@ import type { Agent, AgentContext, AgentEvent, ModelChoice, TurnResult } from '.
 export interface PoolOptions {
   /** Its store keeps the agents; its agents are those of the configuration. The caller closes it, after the pool. */
   readonly runtime: Runtime
-  /** Asked by every agent that names no model of its own. */
-  readonly model: ModelChoice
+  /** Asked by every agent that names no model of its own; a function is called when one is needed. */
+  readonly model: ModelChoice | (() => ModelChoice | Promise<ModelChoice>)
   /** Another model, by its name (`openai/gpt-5.1`). Without it an agent cannot name one. */
   readonly openModel?: (name: string) => Promise<ModelChoice>
   /** Presets, limits, and instructions and budgets of the configured agents; default: the shipped presets and limits. */
@@ -90,6 +90,7 @@ export interface AgentInfo {
   readonly isTemporary: boolean
   readonly preset: string
   readonly level: string
+  /** `pool`: the model of the pool, where that is found when it is first asked. */
   readonly model: string
   readonly state: AgentState
   /** Messages of its history. */
@@ -151,7 +152,7 @@ export interface PoolEvent {
   readonly agentId: string
   readonly key: string
   readonly path: string
-  readonly event: AgentEvent | { readonly type: 'agent-created' | 'agent-ended' }
+  readonly event: AgentEvent | { readonly type: 'agent-created' } | { readonly type: 'agent-ended' }
 }
 
 /** Agents after a start. */

@@ -230,7 +230,7 @@ function approver(invocation: Invocation): LocalOptions['approve'] {
     // Whole, because the answer is about all of it.
     const { command, more } = shownCall(call)
     const question = [
-      `The agent wants to run ${toSafeLine(call.tool)}${more === undefined ? '' : ` with ${toSafeLine(more)}`}${why === undefined ? ', and its policy asks you first' : ''}:`,
+      `The agent${call.agentPath.includes('/') ? ` ${toSafeLine(call.agentPath)}` : ''} wants to run ${toSafeLine(call.tool)}${more === undefined ? '' : ` with ${toSafeLine(more)}`}${why === undefined ? ', and its policy asks you first' : ''}:`,
       ...quoteCommand(command),
       ...(why === undefined ? [] : [toSafeLine(why)]),
       'Allow it?',

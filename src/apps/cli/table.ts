@@ -1,5 +1,6 @@
 import { CHOICES, type Command, commandIn, type Rows } from './command.ts'
 import { ANSWERS, flag, JSON_OPTION, MODEL, NETWORK, option, SANDBOX, WHERE } from './options.ts'
+import { AGENT_COMMANDS } from './agent-commands.ts'
 import { SESSION_COMMANDS } from './session-commands.ts'
 import { SETTINGS_COMMANDS } from './settings-commands.ts'
 import { INSTALL_COMMANDS } from './install-commands.ts'
@@ -148,6 +149,7 @@ const ROWS: Rows = {
     examples: ['nexus prompt', 'nexus prompt --agent reviewer', 'nexus prompt --style xml --budget 4000'],
     load: async () => (await import('./commands/prompt.ts')).showPrompt,
   },
+  ...AGENT_COMMANDS,
   ...SESSION_COMMANDS,
   ...SERVER_COMMANDS,
   ...MCP_COMMANDS,

@@ -117,10 +117,7 @@ export const agent = v.strictObject({
     ceiling,
     'The most that it and the agents that it makes may ever do; default its tools and permissions. It never widens its own.',
   ),
-  budget: setting(
-    is(budget, { unused: { what: 'limit agents by budgets', severity: 'warning' } }),
-    'What the agent and those that it makes may use up together.',
-  ),
+  budget: setting(budget, 'What the agent and those that it makes may use up together.'),
   context: setting(context, 'How much of the history is sent.'),
   tools: setting(policy, 'Which tools the agent may call.', {}),
   shadow: setting(identifier, 'Another agent whose rules are compared at each call, and never decide.'),

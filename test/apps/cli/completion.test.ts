@@ -119,7 +119,7 @@ test('what completion offers for an option is what its command takes, and what i
       if (choices === undefined) continue
       seen.add(option)
       for (const choice of choices) assert.ok(help.includes(choice), `--help of ${name} --${option} names ${choice}`)
-      const positional = /path|name|task|session/.test(COMMANDS.find((each) => each.name === name)?.usage ?? '')
+      const positional = /path|name|task|session|<id>/.test(COMMANDS.find((each) => each.name === name)?.usage ?? '')
         ? ['x']
         : []
       const rest = name === 'skills run' ? ['--', 'true'] : []

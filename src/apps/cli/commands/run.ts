@@ -1,13 +1,12 @@
-import { addAbortSignal } from 'node:stream'
-import { type Agent, createAgent, type ModelChoice, type TurnResult } from '../../../agents/turns/index.ts'
+import type { Agent, ModelChoice, TurnResult } from '../../../agents/turns/index.ts'
 import { commandFix, type LedgerEntry, newId, toSafeLine, toSafeText } from '../../../kernel/index.ts'
 import { budgetDiagnostics, type Local } from '../../../local/index.ts'
 import { type Lease, sessionLease, type Store, type TurnRecord } from '../../../store/index.ts'
-import { type Answer, argument, argumentMissing, type Invocation, stringFlag } from '../command.ts'
-import { errorOf, type Failure, many, toFailure } from '../failure.ts'
+import { type Answer, argument, type Invocation, stringFlag } from '../command.ts'
+import { errorOf, many } from '../failure.ts'
 import { chooseModel } from '../model/choose-model.ts'
-import { isTerminalAt } from '../output.ts'
 import { agentFlag, agentOf, openFor, printDiagnostics, diagnosticsOf, warnUnconfined } from '../open.ts'
+import { noteOthers, poolOver } from '../open-pool.ts'
 import { findSession, matchingIds, theOne, TURN } from '../stored.ts'
 import { noteSets, type SetInShort, setsOfCalls } from '../show/change-set.ts'
 import { noteDenials } from '../show/denials.ts'
@@ -16,6 +15,7 @@ import { countsOf } from '../show/skills.ts'
 import { pathsOfSkills } from '../show/skill-paths.ts'
 import { createTurnDisplay, formatTrace } from '../show/turn.ts'
 import { tokensText } from '../show/tokens.ts'
+import { failureOf, readTask } from '../task.ts'
 
 /** The turn of a session that is run: a new message, one that an ended process left, or a summary. */
 type Work =
@@ -112,6 +112,12 @@ async function checkAnswered(store: Store, turnId: string, invocation: Invocatio
   )
 }
 
+/** An agent that was made while Nexus ran, by its id, or by its key in a session of it. */
+async function madeAgent({ store, config }: Local, id: string): Promise<string | undefined> {
+  if (config.agents.some((agent) => agent.id === id)) return undefined
+  return id.startsWith('@') ? (await store.agents.get(id))?.id : (await store.agents.find(id))?.id
+}
+
 /** Runs one turn of a session and shows it. */
 async function takeTurn(invocation: Invocation, choose: (local: Local) => Promise<Work>): Promise<Answer> {
   const { terminal } = invocation
@@ -119,6 +125,13 @@ async function takeTurn(invocation: Invocation, choose: (local: Local) => Promis
   const { store } = local
   await store.reclaim()
   const work = await choose(local)
+  const made = work.agentId === undefined ? undefined : await madeAgent(local, work.agentId)
+  if (made)
+    return (await import('./agents.ts')).workOf(made, {
+      invocation,
+      local,
+      task: 'task' in work ? work.task : undefined,
+    })
   if ('turnId' in work) await checkAnswered(store, work.turnId, invocation)
   const model = await chooseModel(local, invocation)
   warnUnconfined(local, invocation)
@@ -136,7 +149,7 @@ async function takeTurn(invocation: Invocation, choose: (local: Local) => Promis
     isAnswered: invocation.flags['yes'] === true || terminal.isInteractive,
     showPaths: pathsOfSkills(local, agentFlag(invocation), terminal),
   })
-  const result = await send(local, model, work, { signal: invocation.signal, onEvent })
+  const result = await send(local, { model, invocation }, work, { signal: invocation.signal, onEvent })
   const entries = await store.ledger.list({ turnId: result.turnId })
   if (entries.length > 0) terminal.note(`\n${formatTrace(entries, onStderr)}`)
   await noteDenials(entries, local, invocation)
@@ -157,43 +170,21 @@ async function changesOf(entries: readonly LedgerEntry[], { loaded }: Local): Pr
   return ran.length === 0 ? [] : ((await setsOfCalls(loaded, new Set(ran))) ?? [])
 }
 
-/** The words of the command line, or standard input for `-`. Throws INVALID_ARGUMENT when there are none. */
-async function readTask({ positionals, rest, signal }: Invocation): Promise<string> {
-  const words = [...positionals, ...rest].join(' ').trim()
-  if (words === '') throw argumentMissing('run', 'a task', ['Chart data/sales.csv by region'])
-  if (words !== '-') return words
-  if (isTerminalAt(0)) {
-    const message = 'nexus run - reads the task from standard input, which is your terminal.'
-    const fix = commandFix('Type the task instead:', 'run', 'Chart data/sales.csv by region')
-    throw errorOf('INVALID_ARGUMENT', message, fix)
-  }
-  const { text } = await import('node:stream/consumers')
-  const task = (await text(addAbortSignal(signal, process.stdin))).trim()
-  if (task !== '') return task
-  const message = 'nexus run - reads the task from standard input, which was empty.'
-  throw errorOf('INVALID_ARGUMENT', message, commandFix('Pipe the task into:', 'run', '-'))
-}
-
 async function send(
   local: Local,
-  model: ModelChoice,
+  { model, invocation }: { readonly model: ModelChoice; readonly invocation: Invocation },
   work: Work,
   options: NonNullable<Parameters<Agent['send']>[1]>,
 ): Promise<TurnResult> {
-  const { store, config } = local
-  const agentId = work.agentId ?? (config.agents[0]?.id as string)
-  const { maxIterations, maxConcurrentTools } = config.limits
-  const { instructions, context } = config.agents.find((agent) => agent.id === agentId) ?? {}
-  const agent = createAgent({
-    agent: local.runtime.openAgent({ id: agentId, sessionId: work.sessionId }),
-    model,
-    store,
-    limits: { maxIterations, maxConcurrentTools },
-    instructions,
-    context,
-  })
-  if ('compacts' in work) return agent.compact(options)
-  return 'task' in work ? agent.send(work.task, options) : agent.resume(work.turnId, options)
+  const pool = poolOver(local, invocation, model)
+  const agent = pool.configured({ id: work.agentId, sessionId: work.sessionId })
+  using _others = noteOthers(pool, agent.id, invocation.terminal)
+  try {
+    if ('compacts' in work) return await agent.compact(options)
+    return await ('task' in work ? agent.send(work.task, options) : agent.resume(work.turnId, options))
+  } finally {
+    await pool.close()
+  }
 }
 
 /** Prints the summary on stderr. */
@@ -211,26 +202,5 @@ function finish(
     data: { session, turn, end, text, usage, changes },
     diagnostics: diagnosticsOf(local),
     ...(error ? { error } : { exit: 0 }),
-  }
-}
-
-function failureOf({ end, error, usage, sessionId }: TurnResult): Failure | undefined {
-  switch (end) {
-    case 'done':
-      return undefined
-    case 'cancelled':
-      return { code: 'CANCELLED', message: 'Cancelled. The session was kept.' }
-    case 'max-iterations':
-      return {
-        code: 'LIMIT_EXCEEDED',
-        message: `The turn was stopped after ${usage.steps} steps, the limit limits.maxIterations.`,
-        ...commandFix(
-          'Raise limits.maxIterations in nexus.yaml, or go on:',
-          ...['run', '--session', sessionId.slice(0, 13), 'go on'],
-        ),
-      }
-    case 'stopped':
-    case 'failed':
-      return toFailure(error ?? errorOf('MODEL_FAILED', 'The turn failed.'))
   }
 }

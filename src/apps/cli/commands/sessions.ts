@@ -1,19 +1,13 @@
-import { isJsonObject, type JsonValue, type LedgerEntry, toSafeLine, toSafeText } from '../../../kernel/index.ts'
-import {
-  type Lease,
-  sessionLease,
-  type StoredEvent,
-  type StoredMessage,
-  type TurnRecord,
-} from '../../../store/index.ts'
+import { type LedgerEntry, toSafeLine } from '../../../kernel/index.ts'
+import { type Lease, sessionLease, type StoredEvent, type TurnRecord } from '../../../store/index.ts'
 import { type Answer, argument, choiceFlag, CHOICES, type Invocation, numberFlag, stringFlag } from '../command.ts'
 import { many } from '../failure.ts'
 import { findSession, openStored, theOne, TURN } from '../stored.ts'
 import { showOutput } from './saved-output.ts'
-import { authorOf, cutOf } from '../../../agents/turns/index.ts'
+import { describeMessage, speakerOf } from '../show/messages.ts'
 import { formatTrace } from '../show/turn.ts'
 import { tokensText } from '../show/tokens.ts'
-import { formatTable, shorten } from '../show/columns.ts'
+import { formatTable } from '../show/columns.ts'
 
 /** `nexus sessions list`: those of the workspace; with `--all` those of every one. */
 export async function listSessions(invocation: Invocation): Promise<Answer> {
@@ -151,33 +145,3 @@ function describeEvent({ id, at, type, references }: StoredEvent): string {
   const about = Object.entries(references).map(([name, value]) => `${name}=${String(value)}`)
   return toSafeLine(`${id}  ${new Date(at).toISOString()}  ${type}  ${about.join(' ')}`)
 }
-
-/** The speaker of a message; for a cut, which messages the model no longer reads, counted from 1. */
-function speakerOf(message: StoredMessage): string {
-  const cut = cutOf(message)
-  if (!cut) return authorOf(message) ?? message.role
-  const how = cut.by === 'compaction' ? 'summed up' : 'left out'
-  return `${how} for the model: messages ${cut.from + 1} to ${cut.to}${cut.keep.length > 0 ? `, but ${many(cut.keep.length, 'message')}` : ''}`
-}
-
-/** A message in one short paragraph: its text, and its tool calls and results by name. */
-function describeMessage(message: StoredMessage): string {
-  const { content } = message as { content?: JsonValue }
-  if (typeof content === 'string') return toSafeText(content)
-  if (!Array.isArray(content)) return ''
-  return content.map((part: JsonValue) => describePart(part)).join('\n  ')
-}
-
-function describePart(part: JsonValue): string {
-  if (!isJsonObject(part)) return ''
-  if (part['type'] === 'text') return toSafeText(String(part['text']))
-  const head = `[${toSafeLine(String(part['type']))} ${toSafeLine(String(part['toolName'] ?? ''))}]`
-  const { output } = part
-  // The answer of a tool is text with lines of its own.
-  if (isJsonObject(output) && typeof output['value'] === 'string')
-    return `${head}\n${shorten(toSafeText(output['value']), MOST_SHOWN).replace(/^/gm, '    ')}`
-  return `${head} ${shorten(toSafeLine(JSON.stringify(part['input'] ?? output ?? '')), MOST_SHOWN)}`
-}
-
-/** Cells of one call or answer; `--json` has the whole. */
-const MOST_SHOWN = 400

@@ -1,0 +1,41 @@
+/** send-outcome: the end of a message to an agent as the sender's model reads it. */
+import { failed, type JsonObject, type NexusError, type Outcome, succeeded } from '../../kernel/index.ts'
+import { inBoundary } from './boundary.ts'
+import type { Sent } from './types.ts'
+
+interface About {
+  readonly agent: string
+  readonly callId: string
+  /** Joins the result. */
+  readonly more?: JsonObject
+}
+
+export function toSendOutcome(sent: Sent, about: About): Outcome {
+  if (sent.type === 'answered') return toAnswer(sent, about)
+  const answer = { ...about.more, [sent.type]: true, request_id: sent.requestId }
+  return succeeded(JSON.stringify(answer), answer)
+}
+
+function toAnswer(
+  { requestId: request_id, result }: Extract<Sent, { readonly type: 'answered' }>,
+  { agent, callId, more = {} }: About,
+): Outcome {
+  const { text, end, sessionId: session, turnId: turn } = result
+  const ids = { ...more, agent_id: agent, request_id, session_id: session, turn_id: turn }
+  const content = text === '' ? '' : inBoundary(text, { agent, callId, session })
+  if (end === 'cancelled')
+    return failed('CANCELLED', `The turn of the agent ${agent} was cancelled.`, { data: ids, error: 'CANCELLED' })
+  if (end === 'failed' || end === 'stopped') return toFailure(result.error, { agent, content, ids })
+  const halted = end === 'max-iterations' && { halted_at_iteration_limit: true }
+  return succeeded(JSON.stringify({ ...more, content, request_id, ...halted }), ids)
+}
+
+function toFailure(
+  error: NexusError | undefined,
+  { agent, content, ids }: { readonly agent: string; readonly content: string; readonly ids: JsonObject },
+): Outcome {
+  const why = error?.message ?? 'The turn failed.'
+  const said = content === '' ? '' : ` ${content}`
+  const fix = error?.fix ?? 'Look at its history, or send the message again.'
+  return failed('EXECUTION_ERROR', `The agent ${agent} did not finish: ${why}${said}`, { data: ids, fix })
+}
