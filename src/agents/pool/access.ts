@@ -29,8 +29,11 @@ export function createAccess(state: PoolState, actor: Actor): PoolAccess {
     create: (request = {}) => state.inOrder(() => create(state, acting, request)),
     send: (id, content, request = {}) => send(state, acting, { id, content, request }),
     async cancel(id, requestId) {
-      const { agent } = await opened.open(await reach.find(id))
-      return agent.cancel(String(requestId))
+      const { sessionId } = await reach.find(id)
+      const turn = await store.turns.get({ sessionId, requestId: String(requestId) })
+      if (!turn || turn.endedAt !== undefined) return false
+      const { state: now, isCancelRequested } = await store.turns.cancel(turn.id)
+      return now === 'cancelled' || (now === 'running' && isCancelRequested)
     },
     async destroy(id) {
       const row = await reach.find(id)

@@ -64,7 +64,8 @@ export function createOpened(options: PoolOptions, { equip, hooksOf, onEvent }: 
 
   async function open(row: AgentRecord): Promise<Opened> {
     const settings = readSettings(row)
-    const model = settings.model === undefined ? options.model : await openModel(options, settings.model)
+    const { model: name } = settings
+    const model = name === undefined ? options.model : () => openModel(options, name)
     const handle = runtime.openAgent({ row, ...(await narrowing(runtime, row, settings)) })
     provide(handle, row, options)
     equip(handle)
