@@ -16,11 +16,14 @@ export async function send(state: PoolState, acting: Acting, { id, content, requ
   if (state.closing.aborted) throw poolError('CONFLICT', POOL.closed())
   const requestId = request.requestId ?? randomBytes(8).toString('hex')
   const target = await acting.reach.target(id)
-  const from = await authorOf(state, acting)
-  if (target.type === 'parent') return { type: await sendUp(state, target, { content, from, requestId }), requestId }
+  if (target.type === 'parent') {
+    const from = await authorOf(state, acting)
+    return { type: await sendUp(state, target, { content, from, requestId }), requestId }
+  }
+  // For a descendant it is the task: nobody else gives it one.
   const { agent } = await state.opened.open(target.row)
   const signal = untilClosed(state, request.signal)
-  const result = await state.running(target.row.key, agent.send(content, { ...request, from, requestId, signal }))
+  const result = await state.running(target.row.key, agent.send(content, { ...request, requestId, signal }))
   return { type: 'answered', requestId, result }
 }
 
@@ -29,16 +32,16 @@ export function untilClosed({ closing }: PoolState, signal: AbortSignal | undefi
   return signal ? AbortSignal.any([signal, closing]) : closing
 }
 
-/** Undefined for the user, whose words need no boundary. */
-async function authorOf({ options }: PoolState, { actor }: Acting): Promise<{ readonly agent: string } | undefined> {
-  if (!actor) return undefined
+/** The agent that sends. */
+async function authorOf({ options }: PoolState, { actor }: Acting): Promise<{ readonly agent: string }> {
+  if (!actor) return { agent: 'user' }
   const row = isKey(actor.key) ? await options.runtime.store.agents.get(actor.key) : undefined
   return { agent: row?.path ?? actor.key }
 }
 
 interface Upward {
   readonly content: string
-  readonly from: { readonly agent: string } | undefined
+  readonly from: { readonly agent: string }
   readonly requestId: string
 }
 
@@ -46,7 +49,7 @@ interface Upward {
 async function sendUp(
   state: PoolState,
   target: Extract<Target, { readonly type: 'parent' }>,
-  { content, from = { agent: 'an agent' }, requestId }: Upward,
+  { content, from, requestId }: Upward,
 ): Promise<'delivered' | 'queued'> {
   const { opened } = state
   const agent: Agent = target.row ? (await opened.open(target.row)).agent : opened.configured(target)

@@ -61,6 +61,8 @@ async function story(t: TestContext, settings: string): Promise<void> {
     boss: [
       ['nexus_create', { agent_id: 'w', preset: 'sandboxed', instructions: 'worker', max_tokens: 1000 }],
       ['nexus_send', { agent_id: 'w', content: 'Work.' }],
+      // The end of the turn that was cut off is in its history.
+      'Not reached.',
       'Boss goes on.',
     ],
     worker: [

@@ -126,12 +126,11 @@ async function takeTurn(invocation: Invocation, choose: (local: Local) => Promis
   await store.reclaim()
   const work = await choose(local)
   const made = work.agentId === undefined ? undefined : await madeAgent(local, work.agentId)
-  if (made)
-    return (await import('./agents.ts')).workOf(made, {
-      invocation,
-      local,
-      task: 'task' in work ? work.task : undefined,
-    })
+  if (made !== undefined) {
+    const { workOf } = await import('./agents.ts')
+    // Awaited here: the runtime closes with this function.
+    return await workOf(made, { invocation, local, task: 'task' in work ? work.task : undefined })
+  }
   if ('turnId' in work) await checkAnswered(store, work.turnId, invocation)
   const model = await chooseModel(local, invocation)
   warnUnconfined(local, invocation)
