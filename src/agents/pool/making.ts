@@ -15,7 +15,8 @@ import type { Created, CreateRequest, PoolOptions } from './types.ts'
 export async function create(state: PoolState, acting: Acting, request: CreateRequest): Promise<Created> {
   const { options, opened } = state
   const { store } = options.runtime
-  if (request.id !== undefined && !isAgentId(request.id)) throw poolError('INVALID_ARGUMENT', POOL.badId(request.id))
+  if (request.id !== undefined && !isAgentId(request.id))
+    throw poolError('INVALID_ARGUMENT', POOL.badId(typeof request.id === 'string' ? request.id : typeof request.id))
   const origin = await originOf(options, acting, request)
   if (request.model !== undefined) await openModel(options, request.model)
   const parent = origin.row ?? (origin.madeIn === undefined ? undefined : { id: origin.of, sessionId: origin.madeIn })

@@ -50,7 +50,7 @@ export interface OpenedAgents {
 export function createOpened(options: PoolOptions, { equip, hooksOf, onEvent }: Opening): OpenedAgents {
   const { runtime, config } = options
   const { store } = runtime
-  const opened = new Map<string, Promise<Opened>>()
+  const opened = new Map<string, { readonly rights: string; readonly opening: Promise<Opened> }>()
   const configuredAgents = new Map<string, Agent>()
   const limits = config && {
     maxIterations: config.limits.maxIterations,
@@ -76,10 +76,12 @@ export function createOpened(options: PoolOptions, { equip, hooksOf, onEvent }: 
 
   return {
     open(row) {
+      // A row that was changed is opened again; a turn that runs goes on with what it began with.
+      const rights = JSON.stringify([row.permissions, row.ceiling, row.settings, row.endedAt ?? null])
       const known = opened.get(row.key)
-      if (known) return known
+      if (known?.rights === rights) return known.opening
       const opening = open(row)
-      opened.set(row.key, opening)
+      opened.set(row.key, { rights, opening })
       opening.catch(() => opened.delete(row.key))
       return opening
     },

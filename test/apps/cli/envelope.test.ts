@@ -229,7 +229,7 @@ test('every command has --json, and the schema knows the data of each', () => {
   assert.deepEqual(
     printing,
     // Its stdout belongs to the protocol.
-    COMMANDS.map(({ name }) => name).filter((name) => name !== 'mcp'),
+    COMMANDS.filter(({ isService }) => isService !== true).map(({ name }) => name),
   )
   assert.deepEqual(known.sort(), [...printing, 'version'].sort())
   // An unknown key of the data would be let through by a command that the schema does not name.
@@ -239,7 +239,7 @@ test('every command has --json, and the schema knows the data of each', () => {
 
 test('every command is held against the schema here', () => {
   const called = new Set(CALLS.map(([args]) => args.join(' ')))
-  const elsewhere = ['run', 'sessions show', 'sessions resume', 'doctor', 'demo']
+  const elsewhere = ['run', 'sessions show', 'sessions resume', 'sessions compact', 'doctor', 'demo']
   for (const { name } of COMMANDS)
     assert.ok(elsewhere.includes(name) || [...called].some((words) => words.startsWith(name)), name)
 })
