@@ -26,11 +26,12 @@ test('an id outside the contract is refused wherever it is given, and one inside
     )
     await assert.rejects(store.agents.create({ id: id as string, permissions: {}, ceiling: {} }))
     await assert.rejects(pool.create({ parent: String(id) }))
+    const name = String(id)
     for (const act of [
-      pool.status(String(id)),
-      pool.destroy(String(id)),
-      pool.send(String(id), 'x'),
-      pool.cancel(String(id), 'x'),
+      () => pool.status(name),
+      () => pool.destroy(name),
+      () => pool.send(name, 'x'),
+      () => pool.cancel(name, 'x'),
     ])
       await assert.rejects(act, { code: 'AGENT_NOT_FOUND' })
   }

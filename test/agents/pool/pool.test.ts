@@ -34,7 +34,7 @@ test('an agent reaches its descendants only, and gets the same answer for any ot
     ['c'],
   )
   for (const id of ['a', 'b', 'z', 'none', '../a', '__proto__'])
-    for (const act of [b.destroy(id), b.cancel(id, 1), b.messages(id === 'b' ? 'z' : id)])
+    for (const act of [() => b.destroy(id), () => b.cancel(id, 1), () => b.messages(id === 'b' ? 'z' : id)])
       await assert.rejects(act, (error: Error) => /^Agent not found: /.test(error.message))
   assert.equal((await b.status('b')).id, 'b')
   assert.deepEqual(await b.destroy('c'), ['c'])
