@@ -39,7 +39,7 @@ export {
 } from './kept-source.ts'
 export { hostOfLocator, type Locator, locatorText, type LocatorRules, readLocator } from './locator.ts'
 export { installError, MESSAGES as INSTALL_MESSAGES } from './messages.ts'
-export { fetchNpm, NPM_LOCK_FILE, npmHosts, readNpmLock } from './npm-lock.ts'
+export { fetchNpm, npmHosts, readNpmLock } from './npm-lock.ts'
 export { openSource, type SourceAccess } from './open-source.ts'
 export { needsRecovery, recover } from './place.ts'
 export { asksAnything, type AskKind, type Asks, planOf, type PlannedSkill, type Wanted } from './plan.ts'

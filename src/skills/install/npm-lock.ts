@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import * as v from 'valibot'
-import { sha256, SKILL_FILE } from '../../kernel/index.ts'
-import type { Tree } from '../../machine/files/index.ts'
+import { compareUtf8, sha256, SKILL_FILE } from '../../kernel/index.ts'
+import { Tree } from '../../machine/files/index.ts'
 import { filesAt } from './copies.ts'
 import type { PackedFile } from './found.ts'
 import { type Lock, nameOfPlace } from './lock-file.ts'
@@ -11,8 +11,13 @@ import type { Wanted } from './plan.ts'
 import { type Scope, textOf } from './scope.ts'
 import { installError, MESSAGES } from './messages.ts'
 
-/** The lock of the npm program `skills`, version 1, in a project. Ours is the truth; this one is read where ours is missing, and kept beside it. */
-export const NPM_LOCK_FILE = 'skills-lock.json'
+/** The locks of the npm program `skills`: of a project, and of a user. Ours is the truth; theirs is read where ours is missing, and kept beside it. */
+function formOf({ kind, root, home }: Pick<Scope, 'kind' | 'root' | 'home'>) {
+  if (kind === 'workspace')
+    return { directory: root, name: 'skills-lock.json', version: 1, hash: 'computedHash' } as const
+  if (kind === 'source') return undefined
+  return { directory: join(home, '.agents'), name: '.skill-lock.json', version: 3, hash: 'skillFolderHash' } as const
+}
 
 const ENTRY = v.looseObject({
   source: v.string(),
@@ -21,23 +26,34 @@ const ENTRY = v.looseObject({
   sourceType: v.string(),
   skillPath: v.optional(v.string()),
   computedHash: v.optional(v.string()),
+  /** The same hash, the id of the directory in git, or empty. */
+  skillFolderHash: v.optional(v.string()),
 })
-const DOCUMENT = v.looseObject({ version: v.literal(1), skills: v.record(v.string(), ENTRY) })
+const DOCUMENT = v.looseObject({ version: v.number(), skills: v.record(v.string(), ENTRY) })
 type Entry = v.InferOutput<typeof ENTRY>
 
 /** The entries by name; undefined where there is no such file. Throws CONFIG_INVALID. */
-export function readNpmLock({ root }: Pick<Scope, 'root'>): Readonly<Record<string, Entry>> | undefined {
-  const path = join(root, NPM_LOCK_FILE)
-  const text = textOf(path)
-  if (text === undefined) return undefined
-  return document(text, path).skills
+export function readNpmLock(scope: Scope): Readonly<Record<string, Entry>> | undefined {
+  return documentOf(scope)?.document.skills
+}
+
+function documentOf(scope: Scope) {
+  const form = formOf(scope)
+  const path = form && join(form.directory, form.name)
+  const text = path === undefined ? undefined : textOf(path)
+  if (!form || path === undefined || text === undefined) return undefined
+  const read = document(text, path)
+  if (read.version === form.version) return { form, text, document: read }
+  // Theirs forgets one of another version, too.
+  if (form.version === 3) return undefined
+  throw installError('CONFIG_INVALID', MESSAGES.lockSyntax(path, 'it is no lock of version 1'))
 }
 
 function document(text: string, path: string): v.InferOutput<typeof DOCUMENT> {
   try {
     return v.parse(DOCUMENT, JSON.parse(text))
   } catch (cause) {
-    throw installError('CONFIG_INVALID', MESSAGES.lockSyntax(path, 'it is no lock of version 1'), cause)
+    throw installError('CONFIG_INVALID', MESSAGES.lockSyntax(path, 'it is no lock of the program skills'), cause)
   }
 }
 
@@ -52,6 +68,8 @@ export function npmHash(files: readonly PackedFile[]): string {
 const SOMETIMES = 'metadata.json'
 
 function fits(files: readonly PackedFile[], hash: string): boolean {
+  // An id of git; without one theirs never looks for news.
+  if (hash === '' || /^[0-9a-f]{40}$/.test(hash)) return hash === '' || hash === gitTree(files)
   return [files, files.filter(({ path }) => path.split('/').at(-1) !== SOMETIMES)].some(
     (each) => npmHash(each) === hash,
   )
@@ -93,7 +111,7 @@ export async function fetchNpm(
     })
     for (const [index, read] of (await opened.read(chosen)).entries()) {
       const { name = '', entry } = group[index] ?? {}
-      const hash = entry?.computedHash
+      const hash = entry?.computedHash ?? entry?.skillFolderHash
       if (hash !== undefined && !fits(read.files, hash))
         throw installError('SKILL_INVALID', MESSAGES.notTheSame(name, hash, npmHash(read.files)))
       wanted.push({ package: read, source: opened.lockedAs(read) })
@@ -127,12 +145,29 @@ function locatorOf(
   return readLocator(`${typed}${at}`, { cwd: root, ...(access.httpHosts && { httpHosts: access.httpHosts }) })
 }
 
-/** Writes our git skills into their lock, where the project has one; entries that are not ours stay. */
+/** The id that git gives to a directory with these files. */
+function gitTree(files: readonly PackedFile[]): string {
+  const rows = [...Map.groupBy(files, ({ path }) => path.split('/')[0] ?? '')].map(([name, inside]) => {
+    const [file] = inside
+    if (file?.path === name)
+      return { key: name, mode: file.executable ? '100755' : '100644', name, id: gitId('blob', file.bytes) }
+    const below = inside.map((each) => ({ ...each, path: each.path.slice(name.length + 1) }))
+    return { key: `${name}/`, mode: '40000', name, id: gitTree(below) }
+  })
+  const sorted = rows.sort((a, b) => compareUtf8(a.key, b.key))
+  return gitId('tree', Buffer.concat(sorted.flatMap(({ mode, name, id }) => [Buffer.from(`${mode} ${name}\0`), Buffer.from(id, 'hex')]))) // oxfmt-ignore
+}
+
+function gitId(kind: string, bytes: Uint8Array): string {
+  const hash = process.getBuiltinModule('node:crypto').createHash('sha1')
+  return hash.update(`${kind} ${bytes.length}\0`).update(bytes).digest('hex')
+}
+
+/** Writes our git skills into their lock, where there is one; entries that are not ours stay. */
 export async function writeNpmLock(scope: Scope, tree: Tree, { lock, gone }: { lock: Lock; gone: readonly string[] }) {
-  const path = join(scope.root, NPM_LOCK_FILE)
-  const text = scope.kind === 'workspace' ? textOf(path) : undefined
-  if (text === undefined) return
-  const old = document(text, path)
+  const found = documentOf(scope)
+  if (!found) return
+  const { form, text, document: old } = found
   const skills = { ...old.skills }
   for (const name of gone) delete skills[name]
   for (const { place, source } of lock.values()) {
@@ -140,9 +175,12 @@ export async function writeNpmLock(scope: Scope, tree: Tree, { lock, gone }: { l
     if (source.type !== 'git') continue
     const skillPath = source.path === '' ? SKILL_FILE : `${source.path}/${SKILL_FILE}`
     const before = skills[name]
-    if (before?.ref === source.commit && before.skillPath === skillPath) continue
-    const computedHash = npmHash(await filesAt(scope, tree, place))
-    skills[name] = { ...npmSource(source.url), ref: source.commit, skillPath, computedHash }
+    if (form.version === 1 && before?.ref === source.commit && before.skillPath === skillPath) continue
+    const hash = { [form.hash]: npmHash(await filesAt(scope, tree, place)) }
+    const entry = { ...npmSource(source.url), skillPath, ...hash }
+    if (form.version === 1) skills[name] = { ...entry, ref: source.commit }
+    else if (before?.skillFolderHash !== hash[form.hash])
+      skills[name] = { ...before, ...entry, ref: source.ref ?? source.commit, ...timesOf(before) }
   }
   // In the order of their program, so that the next change by it is a small one.
   const sorted = Object.fromEntries(
@@ -151,7 +189,18 @@ export async function writeNpmLock(scope: Scope, tree: Tree, { lock, gone }: { l
       .map((key) => [key, skills[key]]),
   ) // oxlint-disable-line no-array-sort
   const next = `${JSON.stringify({ ...old, skills: sorted }, null, 2)}\n`
-  if (next !== text) await tree.write(NPM_LOCK_FILE, { bytes: Buffer.from(next) })
+  if (next === text) return
+  const directory = new Tree(form.directory)
+  try {
+    await directory.write(form.name, { bytes: Buffer.from(next) })
+  } finally {
+    directory.close()
+  }
+}
+
+function timesOf(before: Entry | undefined): Readonly<Record<string, unknown>> {
+  const now = new Date().toISOString()
+  return { installedAt: before?.['installedAt'] ?? now, updatedAt: now }
 }
 
 function npmSource(url: string): Pick<Entry, 'source' | 'sourceUrl' | 'sourceType'> {

@@ -14,13 +14,15 @@ import {
   removeSkills,
   scopeOf,
 } from '../../../src/skills/install/index.ts'
-import { skillText, startGitServer } from './git-server.ts'
+import { git, skillText, startGitServer } from './git-server.ts'
 
 const alone = <T>(_: string, work: () => Promise<T>): Promise<T> => work()
 
 async function ground(t: TestContext) {
   const server = await startGitServer(t)
-  const commit = server.upstream('tools').write('a/SKILL.md', skillText('a')).write('a/B.txt', 'b').publish()
+  const upstream = server.upstream('tools').write('a/SKILL.md', skillText('a')).write('a/B.txt', 'b')
+  const commit = upstream.publish()
+  const directoryId = git(upstream.directory, 'rev-parse', `${commit}:a`)
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-npm-')))
   t.after(() => rmSync(root, { recursive: true, force: true }))
   mkdirSync(join(root, 'workspace'))
@@ -35,7 +37,7 @@ async function ground(t: TestContext) {
   }
   const path = join(directory, 'skills-lock.json')
   const write = (skills: object) => writeFileSync(path, JSON.stringify({ version: 1, skills }))
-  return { url: server.url('tools'), commit, scope, access, install, write, read: () => JSON.parse(readFileSync(path, 'utf8')) as { skills: object }, path } // oxfmt-ignore
+  return { url: server.url('tools'), commit, directoryId, scope, access, install, write, read: () => JSON.parse(readFileSync(path, 'utf8')) as { skills: object }, path } // oxfmt-ignore
 }
 
 /** As their program makes it. */
@@ -77,6 +79,38 @@ test('a skills-lock.json is fetched at its commit; a hash that does not fit, and
   await assert.rejects(fetched({ ...entry, sourceType: 'node_modules' }), { code: 'INVALID_ARGUMENT' })
   for (const bad of ['ext::sh -c x', '/etc', '--upload-pack=x', 'file:///etc', './x', 'https://a:b@c/d'])
     await assert.rejects(fetched({ ...entry, sourceUrl: bad }), { code: 'INVALID_ARGUMENT' }, bad)
+})
+
+test('the .skill-lock.json of a user, version 3, gets our git skills, and is read by either of its hashes', async (t) => {
+  const { url, scope: workspace, access: of, directoryId } = await ground(t)
+  const root = join(workspace.root, '../user')
+  const path = join(root, '.agents/.skill-lock.json')
+  mkdirSync(join(root, '.agents'), { recursive: true })
+  const options = { kind: 'user', directory: join(root, 'nexus'), home: root, nexusHome: workspace.nexusHome } as const
+  const scope = scopeOf({ ...options, stateDirectory: join(root, 'state') })
+  const access = { ...of, scope }
+  const other = { source: 'x/y', sourceType: 'github', skillFolderHash: 'z', installedAt: 'then', more: [1] }
+  const write = (skills: object, version = 3) => writeFileSync(path, JSON.stringify({ version, skills, dismissed: { a: true } })) // oxfmt-ignore
+  write({ z: other })
+  await using source = await openSource({ type: 'git', url }, access)
+  const packages = await source.read(source.candidates)
+  const wanted = packages.map((each) => ({ package: each, source: source.lockedAs(each) }))
+  await applyPlan(scope, await planOf(scope, wanted, lockOf(scope)), { alone, now: new Date(0) })
+  const { skills, dismissed } = JSON.parse(readFileSync(path, 'utf8')) as { skills: Record<string, Record<string, string>>; dismissed: object } // oxfmt-ignore
+  assert.deepEqual([skills['z'], dismissed], [other, { a: true }])
+  const { installedAt = '', updatedAt = '', ...entry } = skills['a'] ?? {}
+  assert.ok(Date.parse(installedAt) > 0 && Date.parse(updatedAt) > 0)
+  assert.deepEqual(entry, { source: url, sourceUrl: url, sourceType: 'git', ref: 'main', skillPath: 'a/SKILL.md', skillFolderHash: hash }) // oxfmt-ignore
+  const fetched = async (skillFolderHash: string) => {
+    write({ a: { ...entry, skillFolderHash } })
+    return fetchNpm(scope, readNpmLock(scope) ?? {}, access)
+  }
+  for (const good of [hash, directoryId, '']) assert.equal((await fetched(good))[0]?.package.name, 'a', good)
+  for (const bad of ['0'.repeat(64), '0'.repeat(40)]) await assert.rejects(fetched(bad), { code: 'SKILL_INVALID' }, bad)
+  await removeSkills(scope, ['a'], { alone })
+  assert.deepEqual(Object.keys((JSON.parse(readFileSync(path, 'utf8')) as { skills: object }).skills), [])
+  write({ z: other }, 2)
+  assert.equal(readNpmLock(scope), undefined)
 })
 
 test('a skills-lock.json that cannot be read stops a change before it begins', async (t) => {

@@ -79,7 +79,7 @@ export async function restoreSkills(invocation: Invocation): Promise<Answer> {
 async function restoreNpm(installing: Installing, invocation: Invocation): Promise<Answer> {
   const { scope, access } = installing
   const { terminal, flags } = invocation
-  const entries = scope.kind === 'workspace' ? readNpmLock(scope) : undefined
+  const entries = readNpmLock(scope)
   if (!entries) throw installError('FILE_NOT_FOUND', INSTALL_MESSAGES.lockMissing(scope.lockPath))
   const hosts = npmHosts(scope, entries, access)
   terminal.note(INSTALL_WORDS.hosts(hosts))
