@@ -4,7 +4,7 @@ import { compareUtf8, sha256, SKILL_FILE } from '../../kernel/index.ts'
 import { Tree } from '../../machine/files/index.ts'
 import { filesAt } from './copies.ts'
 import type { PackedFile } from './found.ts'
-import { type Lock, nameOfPlace } from './lock-file.ts'
+import { type Lock, type LockedSource, nameOfPlace } from './lock-file.ts'
 import { checkPath, hostOfLocator, type Locator, type LocatorRules, readLocator } from './locator.ts'
 import { openSource, type SourceAccess } from './open-source.ts'
 import type { Wanted } from './plan.ts'
@@ -13,10 +13,9 @@ import { installError, MESSAGES } from './messages.ts'
 
 /** The locks of the npm program `skills`: of a project, and of a user. Ours is the truth; theirs is read where ours is missing, and kept beside it. */
 function formOf({ kind, root, home }: Pick<Scope, 'kind' | 'root' | 'home'>) {
-  if (kind === 'workspace')
-    return { directory: root, name: 'skills-lock.json', version: 1, hash: 'computedHash' } as const
+  if (kind === 'workspace') return { directory: root, name: 'skills-lock.json', version: 1 } as const
   if (kind === 'source') return undefined
-  return { directory: join(home, '.agents'), name: '.skill-lock.json', version: 3, hash: 'skillFolderHash' } as const
+  return { directory: join(home, '.agents'), name: '.skill-lock.json', version: 3 } as const
 }
 
 const ENTRY = v.looseObject({
@@ -171,16 +170,11 @@ export async function writeNpmLock(scope: Scope, tree: Tree, { lock, gone }: { l
   const skills = { ...old.skills }
   for (const name of gone) delete skills[name]
   for (const { place, source } of lock.values()) {
-    const name = nameOfPlace(place)
     if (source.type !== 'git') continue
-    const skillPath = source.path === '' ? SKILL_FILE : `${source.path}/${SKILL_FILE}`
-    const before = skills[name]
-    if (form.version === 1 && before?.ref === source.commit && before.skillPath === skillPath) continue
-    const hash = { [form.hash]: npmHash(await filesAt(scope, tree, place)) }
-    const entry = { ...npmSource(source.url), skillPath, ...hash }
-    if (form.version === 1) skills[name] = { ...entry, ref: source.commit }
-    else if (before?.skillFolderHash !== hash[form.hash])
-      skills[name] = { ...before, ...entry, ref: source.ref ?? source.commit, ...timesOf(before) }
+    const name = nameOfPlace(place)
+    const files = (): Promise<PackedFile[]> => filesAt(scope, tree, place)
+    const entry = await (form.version === 1 ? entryOfProject : entryOfUser)(source, skills[name], files)
+    if (entry) skills[name] = entry
   }
   // In the order of their program, so that the next change by it is a small one.
   const sorted = Object.fromEntries(
@@ -198,9 +192,28 @@ export async function writeNpmLock(scope: Scope, tree: Tree, { lock, gone }: { l
   }
 }
 
-function timesOf(before: Entry | undefined): Readonly<Record<string, unknown>> {
+type GitSource = Extract<LockedSource, { type: 'git' }>
+type Read = () => Promise<readonly PackedFile[]>
+
+/** The entry of a copy; undefined where the one before is right. */
+async function entryOfProject(source: GitSource, before: Entry | undefined, read: Read): Promise<Entry | undefined> {
+  const { url, commit: ref } = source
+  const skillPath = skillPathOf(source)
+  if (before?.ref === ref && before.skillPath === skillPath) return undefined
+  return { ...npmSource(url), ref, skillPath, computedHash: npmHash(await read()) }
+}
+
+async function entryOfUser(source: GitSource, before: Entry | undefined, read: Read): Promise<Entry | undefined> {
+  const { url, commit, ref = commit } = source
+  const skillFolderHash = npmHash(await read())
+  if (before?.skillFolderHash === skillFolderHash) return undefined
   const now = new Date().toISOString()
-  return { installedAt: before?.['installedAt'] ?? now, updatedAt: now }
+  const times = { installedAt: before?.['installedAt'] ?? now, updatedAt: now }
+  return { ...before, ...npmSource(url), ref, skillPath: skillPathOf(source), skillFolderHash, ...times }
+}
+
+function skillPathOf({ path }: GitSource): string {
+  return path === '' ? SKILL_FILE : `${path}/${SKILL_FILE}`
 }
 
 function npmSource(url: string): Pick<Entry, 'source' | 'sourceUrl' | 'sourceType'> {
