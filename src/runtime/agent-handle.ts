@@ -179,7 +179,12 @@ export class Handle implements AgentHandle, CallingAgent {
   }
 
   call(request: CallRequest, options: CallOptions = {}): Promise<CallResult> {
-    return runCall(this, this.#project, { request, options })
+    const { running } = this.#project
+    const result = runCall(this, this.#project, { request, options })
+    const isOver = (): boolean => running.delete(result)
+    running.set(result, options.signal)
+    result.then(isOver, isOver)
+    return result
   }
 
   /** The decision about a call of this agent. */

@@ -28,6 +28,8 @@ import type { ProjectState } from './project-state.ts'
 import type { AgentProfile, AgentSpec, Parts, ReloadEvent, Runtime } from './types.ts'
 
 const TRIM_EVERY_MS = 3_600_000
+/** How long closing waits for calls that were cancelled. */
+const CANCELLED_MS = 3_000
 
 const FULL_POLICY: PolicyRules = { profile: 'full', allow: [], ask: [], deny: [], groups: new Map() }
 
@@ -66,6 +68,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     kept,
     stacks: createSkillStacks(),
     sessionHosts: new Map(),
+    running: new Map(),
     breaker: createCircuitBreaker(clock),
     redact: createRedactor(...secrets),
     redactStream: () => createStreamRedactor(...secrets),
@@ -105,6 +108,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     close: async () => {
       closing.abort()
       try {
+        await endOfCancelled(project)
         await records.end()
         await ownership.close()
         await kept?.idle()
@@ -113,6 +117,16 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
       }
     },
   }
+}
+
+/** Cancelled calls end at once, but their ends wait in line to be written. A tool that ignores its signal does not hold the end up. */
+async function endOfCancelled({ running }: ProjectState): Promise<void> {
+  const cancelled = [...running].filter(([, signal]) => signal?.aborted).map(([result]) => result)
+  if (cancelled.length === 0) return
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, CANCELLED_MS)
+  await Promise.race([Promise.allSettled(cancelled), late])
+  clearTimeout(timer)
 }
 
 /** Another process that follows the events learns that the skills of an agent are others. */

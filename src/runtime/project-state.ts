@@ -31,6 +31,8 @@ export interface ProjectState {
   readonly freshness: Freshness
   /** Hosts that a person allowed for a session, by session, agent and revision of a skill. */
   readonly sessionHosts: Map<string, readonly string[]>
+  /** Calls that have not ended, with the signals that cancel them. */
+  readonly running: Map<Promise<unknown>, AbortSignal | undefined>
   /** Pauses tools that fail again and again. */
   readonly breaker: CircuitBreaker
 }

@@ -36,7 +36,6 @@ skills:
       '2: agents[0].id',
       '3: agents[1].preset',
       '3: agents[1].tools.deny[0]',
-      '4: agents[2].budget',
       '4: agents[2].budget.maxTurns',
       '4: agents[2].instructions',
       '5: agents[3].extends',

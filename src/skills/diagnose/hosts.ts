@@ -11,7 +11,7 @@ export interface ReadFile {
 }
 
 /** A whole address; what is before an @ is no host. Templates such as `https://${HOST}/` name none. */
-const ADDRESS =
+const addresses = (): RegExp =>
   /\b(?:https?|wss?):\/\/(?:[\w.~%!$&'()*+,;=:-]*@)?((?:[\p{L}\p{N}_-]+\.)+[\p{L}\p{N}_-]+)(?::(\d{1,5}))?(?![\p{L}\p{N}_\{.<%-])(\$?)/giu
 /** Behind one of these a variable is the path, as in `https://api.acme.com$1`. */
 const WHOLE = /\.(?:com|org|net|io|dev|ai|app|gov|edu|cloud)$/i
@@ -49,7 +49,7 @@ export function hostsIn(files: readonly ReadFile[]): readonly ProposedHost[] {
   }
   for (const { path, text } of files) {
     const read = SKILL_FILE.test(path) ? text.replace(FRONT, '').replaceAll(LINK, ' ') : text
-    for (const [, name = '', port, follows] of read.matchAll(ADDRESS)) {
+    for (const [, name = '', port, follows] of read.matchAll(addresses())) {
       const host = follows === '$' && !WHOLE.test(name) ? undefined : settingOf(name, port)
       if (host !== undefined && !PLACEHOLDER.test(name)) add(host, path)
     }

@@ -128,7 +128,17 @@ test('what completion offers for an option is what its command takes, and what i
       assert.ok(stderr.includes(`is not supported. Supported: ${choices.join(', ')}.`), stderr)
     }
   }
-  assert.deepEqual([...seen].toSorted(), ['format', 'origin', 'profile', 'remember', 'sandbox', 'scope', 'style', 'to'])
+  assert.deepEqual([...seen].toSorted(), [
+    'format',
+    'log-level',
+    'origin',
+    'profile',
+    'remember',
+    'sandbox',
+    'scope',
+    'style',
+    'to',
+  ])
 })
 
 test('an unknown shell is answered with the known ones', async (t) => {

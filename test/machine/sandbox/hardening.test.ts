@@ -178,10 +178,10 @@ describe('every option that confines a command', { skip }, () => {
     assert.notEqual(indexOf(['--remount-ro', '/']), -1)
   })
 
-  it('nothing but the workspace, the temp and what is bound read-only is mounted', () => {
+  it('nothing but the workspace, the temp, caches of commands and what is bound read-only is mounted', () => {
     const options = line.slice(0, line.indexOf('--'))
     const writable = options.flatMap((word, index) => (word === '--bind' ? [options[index + 2]] : []))
-    assert.deepEqual(writable, ['/tmp', workspace])
+    assert.deepEqual(writable, ['/tmp', '/tmp/home/.cache', '/tmp/home/.npm', workspace])
     const names = new Set(options.filter((word) => word.startsWith('--')))
     const known = [
       ...OPTIONS.map(({ option }) => option[0]),

@@ -1,8 +1,7 @@
 /** failed-setups: setups of skills that failed a short time ago, with the end of what they wrote: gating reads it. */
-import { createHash } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isJsonObject, type Skill, stampText } from '../../../kernel/index.ts'
+import { isJsonObject, sha256, type Skill, stampText } from '../../../kernel/index.ts'
 import { readSmall } from '../../files/index.ts'
 import type { LocalSettings } from './options.ts'
 import { ownDirectory, projectDirectoryOf } from './state.ts'
@@ -51,6 +50,6 @@ export function forgetFailure(settings: LocalSettings, skill: Skill, command: st
 }
 
 function fileOf(settings: LocalSettings, { directory }: Skill, command: string): string {
-  const name = createHash('sha256').update(`${directory}\0${command}`).digest('hex').slice(0, 32)
+  const name = sha256(`${directory}\0${command}`).slice(0, 32)
   return join(projectDirectoryOf(settings), 'setups', `${name}.json`)
 }

@@ -1,5 +1,4 @@
 /** setup: one command per revision of a skill, whose result its commands read: a directory beside the placed skill. */
-import { createHash } from 'node:crypto'
 import {
   chmodSync,
   existsSync,
@@ -13,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { makeDirectory } from '../../../kernel/index.ts'
+import { createSha256, makeDirectory } from '../../../kernel/index.ts'
 import { SYSTEM_PATH } from '../../host/index.ts'
 import { withLock } from '../lock.ts'
 import { CommandOutput } from '../output.ts'
@@ -49,7 +48,7 @@ export async function setUp(request: SetupRequest, options: SetupOptions, signal
   const { settings, programs } = options
   const { skill, command } = request
   const home = dirname(skill.baseDir)
-  const key = createHash('sha256')
+  const key = createSha256()
     .update([skill.treeDigest, command, process.platform, process.arch, process.version, programs.stamp].join('\0'))
     .digest('hex')
     .slice(0, 24)

@@ -1,7 +1,7 @@
 /** way: the proxy of one command, and the variables by which programs find it. */
-import { randomBytes } from 'node:crypto'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { newId } from '../../../kernel/index.ts'
 import { type EgressReport, openEgress } from '../../egress/index.ts'
 import type { CheckedRequest } from '../request.ts'
 import type { Way } from '../runner/protocol.ts'
@@ -38,7 +38,7 @@ export async function openWay(
     if (network.allowed.length === 0) return undefined
     throw sandboxError(UNAVAILABLE.socat({ command: installCommand('socat', process.getuid?.() === 0) }))
   }
-  const socket = join(liveDirectory, `egress-${randomBytes(6).toString('hex')}`)
+  const socket = join(liveDirectory, `egress-${newId().slice(-12)}`)
   const { allowed, denied, certificates: named, ...options } = network
   const certificates = named === undefined ? undefined : copyFor(identity, named, `${socket}.pem`)
   const egress = await openEgress(socket, { allowed, denied, within: networkDomains }, options)
