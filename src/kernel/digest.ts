@@ -9,3 +9,8 @@ export function createSha256(): Hash {
 export function sha256(data: string | Uint8Array): string {
   return process.getBuiltinModule('node:crypto').hash('sha256', data)
 }
+
+/** So many random bytes as hex digits, for names that others cannot guess. */
+export function randomHex(bytes: number): string {
+  return process.getBuiltinModule('node:crypto').randomBytes(bytes).toString('hex')
+}

@@ -4,7 +4,7 @@ export type { Call, CallLimits, CallState, Decision, LedgerEntry, Ruling, Shadow
 export { commandFix, commandLine, type ProposedCommand, shellFix } from './commands.ts'
 export { type Clock, DEFAULT_PROJECT, newId, systemClock } from './clock.ts'
 export { compareUtf8, utf8Text } from './compare-utf8.ts'
-export { createSha256, sha256 } from './digest.ts'
+export { createSha256, randomHex, sha256 } from './digest.ts'
 export {
   CODES,
   type Diagnostic,

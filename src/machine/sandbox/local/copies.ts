@@ -1,5 +1,5 @@
 /** copies: places of programs copied to where another user can read them, for a root that may not mount. */
-import { createHash, randomBytes } from 'node:crypto'
+import { createSha256, randomHex } from '../../../kernel/index.ts'
 import { constants, existsSync, type Stats } from 'node:fs'
 import { chmod, copyFile, lstat, mkdir, readdir, readlink, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,12 +26,12 @@ export async function copyPlace(
   const files = listed.length
   const bytes = listed.reduce((sum, { stats }) => sum + (stats.isFile() ? stats.size : 0), 0)
   if (files > limits.files || bytes > limits.bytes) return { why: PROGRAMS.tooLarge({ files, bytes }, limits) }
-  const key = createHash('sha256').update(place)
+  const key = createSha256().update(place)
   for (const { path, stats } of listed)
     key.update(`\0${path}\0${stats.mode}:${stats.size}:${stats.mtimeMs}:${stats.ctimeMs}`)
   const copy = join(parent, `copy-${key.digest('hex').slice(0, 32)}`)
   if (existsSync(copy)) return { copy }
-  const part = join(parent, `.part-${randomBytes(8).toString('hex')}`)
+  const part = join(parent, `.part-${randomHex(8)}`)
   try {
     for (const each of listed) await copyOne(each, join(place, each.path), join(part, each.path))
     await rename(part, copy)

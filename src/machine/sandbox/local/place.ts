@@ -1,8 +1,7 @@
 /** place: copies a skill's files once per content to where commands of the project can read them and cannot change them. */
-import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { makeDirectory, type Manifest, type Skill } from '../../../kernel/index.ts'
+import { makeDirectory, type Manifest, randomHex, type Skill } from '../../../kernel/index.ts'
 import { readManifest, readOfSkill, type SkillLocation } from '../../skill-files/index.ts'
 import { FAILURES, sandboxError } from '../messages.ts'
 import { removeTree } from '../runner/temp.ts'
@@ -21,7 +20,7 @@ export async function placeSkill(
   if (existsSync(baseDir)) return { baseDir, treeDigest }
   makeDirectory(home, { mkdirSync, statSync, mode: 0o755 })
   chmodSync(home, 0o755)
-  const part = join(home, `.part-${randomBytes(8).toString('hex')}`)
+  const part = join(home, `.part-${randomHex(8)}`)
   try {
     await copy(manifest, { from: skill, to: part, signal })
     const copied = await readManifest(part, { signal })

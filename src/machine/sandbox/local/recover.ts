@@ -1,8 +1,7 @@
 /** recover: removes what a runner that was killed together with its parent left. */
-import { randomBytes } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 import { Tree } from '../../files/index.ts'
-import { type Diagnostic, errorCode, errorMessage } from '../../../kernel/index.ts'
+import { type Diagnostic, errorCode, errorMessage, randomHex } from '../../../kernel/index.ts'
 import { tryRemoveTree } from '../runner/temp.ts'
 import type { LocalSettings } from './options.ts'
 import { deadLayers, listDead } from './state.ts'
@@ -31,7 +30,7 @@ async function clear(directory: string, maxMs: number): Promise<Diagnostic[]> {
   const { failures } = await tryRemoveTree(directory, { maxMs })
   const [failure] = failures
   if (failure === undefined) return []
-  const aside = `set-aside-${randomBytes(4).toString('hex')}`
+  const aside = `set-aside-${randomHex(4)}`
   const live = new Tree(dirname(directory))
   try {
     live.rename(basename(directory), aside)

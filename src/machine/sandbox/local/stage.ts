@@ -1,5 +1,4 @@
 /** stage: copies node, the runner and the seccomp helper once per version to where any uid can read them and none but us can write. */
-import { createHash, randomBytes } from 'node:crypto'
 import {
   chmodSync,
   constants,
@@ -16,7 +15,7 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { errorCode, makeDirectory } from '../../../kernel/index.ts'
+import { createSha256, errorCode, makeDirectory, randomHex } from '../../../kernel/index.ts'
 import { ownDirectory } from './state.ts'
 import { sandboxError, UNAVAILABLE } from '../messages.ts'
 
@@ -40,7 +39,7 @@ export function ensureStage(stages: string): Stage {
   const source = locate()
   const directory = join(stages, source.key)
   if (!existsSync(directory)) {
-    const part = join(stages, `.part-${randomBytes(8).toString('hex')}`)
+    const part = join(stages, `.part-${randomHex(8)}`)
     try {
       build(part, source)
       renameSync(part, directory)
@@ -81,7 +80,7 @@ function locate(): Source {
   const room = [above, join(above, 'machine/sandbox')].find((each) => existsSync(join(each, 'runner', main)))
   if (room === undefined) throw sandboxError(UNAVAILABLE.runnerMissing({ path: join(above, 'runner', main) }))
   const manifest = libraryManifest()
-  const hash = createHash('sha256').update(`${process.version} ${process.arch} ${statSync(process.execPath).size}\n`)
+  const hash = createSha256().update(`${process.version} ${process.arch} ${statSync(process.execPath).size}\n`)
   hash.update(readFileSync(manifest))
   const rooms = dirname(room)
   for (const file of runnerFiles(rooms)) hash.update(`${file}\n`).update(readFileSync(join(rooms, file)))

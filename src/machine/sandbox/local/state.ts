@@ -1,5 +1,4 @@
 /** state: the directories of the sandbox on the host, whom they belong to, and the uid of each project. */
-import { createHash, randomBytes } from 'node:crypto'
 import {
   chmodSync,
   chownSync,
@@ -13,7 +12,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isOwnerGone, ownerToken, readSmall } from '../../files/index.ts'
-import { errorCode, makeDirectory } from '../../../kernel/index.ts'
+import { errorCode, makeDirectory, randomHex, sha256 } from '../../../kernel/index.ts'
 import type { CacheLevel } from '../sandbox.ts'
 import type { LocalSettings } from './options.ts'
 import { sandboxError, UNAVAILABLE } from '../messages.ts'
@@ -153,7 +152,7 @@ function checkEntry(stateDir: string, uid: number): void {
 
 function projectDirectory(projectId: string): string {
   if (/^[a-z0-9][a-z0-9._-]{0,63}$/.test(projectId)) return projectId
-  return `_${createHash('sha256').update(projectId).digest('hex').slice(0, 32)}`
+  return `_${sha256(projectId).slice(0, 32)}`
 }
 
 function identityOf(settings: LocalSettings, project: string): Identity {
@@ -177,7 +176,7 @@ function takeIndex({ stateDir, projectId }: LocalSettings, file: string): number
 }
 
 function createWhole(path: string, text: string): boolean {
-  const part = `${path}.${randomBytes(8).toString('hex')}`
+  const part = `${path}.${randomHex(8)}`
   writeFileSync(part, text, { flag: 'wx', mode: 0o644 })
   try {
     linkSync(part, path)
@@ -203,7 +202,7 @@ function readIndex(file: string): number | undefined {
 
 /** A new directory for one sandbox, named so that a later process can check whether its owner still runs. */
 export function createLive(state: ProjectState): string {
-  const name = `${ownerToken()}-${randomBytes(4).toString('hex')}`
+  const name = `${ownerToken()}-${randomHex(4)}`
   return identityDirectory(join(state.live, name), state.identity)
 }
 
