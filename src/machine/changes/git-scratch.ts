@@ -54,7 +54,12 @@ export async function fillScratch(
   const { directory, source, changes } = left
   for (const path of await hostFiles(left)) await copyTo(tree, { from: left.host, path, directory })
   const ofGit = changes.filter(({ path }) => gitRole(restIn(directory, path)) === 'by-git')
-  for (const { path, type } of ofGit) if (type === 'removed') await tree.removeAll(restIn(directory, path))
+  for (const { path, type, kind } of ofGit) {
+    const name = restIn(directory, path)
+    // `git branch -m own own/more` leaves a directory where a reference was.
+    const isInTheWay = kind === 'directory' && tree.entry(name)?.kind === 'file'
+    if (type === 'removed' || isInTheWay) await tree.removeAll(name)
+  }
   for (const { path, type, kind } of ofGit)
     if (type !== 'removed' && kind === 'file') await copyTo(tree, { from: source, path, directory })
   for (const name of ['refs', 'objects']) if (!tree.entry(name)) tree.makeDirectory(name, { mode: 0o755 })

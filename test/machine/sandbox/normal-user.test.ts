@@ -15,7 +15,7 @@ const FILES = [
 ]
 
 /** The outer run has these as root already; `npm run test:long` runs every file as a normal user. */
-const SAME_FOR_ROOT = 'mode mirror|change places|what root takes|root mounts|root that may'
+const SAME_FOR_ROOT = 'mode mirror|change places|what root takes|root mounts|root that may|without git on the host'
 
 const skip = (whySkipped() ?? false) || (!IS_ROOT && 'we are a normal user already')
 
