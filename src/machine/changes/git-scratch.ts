@@ -54,12 +54,7 @@ export async function fillScratch(
   const { directory, source, changes } = left
   for (const path of await hostFiles(left)) await copyTo(tree, { from: left.host, path, directory })
   const ofGit = changes.filter(({ path }) => gitRole(restIn(directory, path)) === 'by-git')
-  for (const { path, type, kind } of ofGit) {
-    const name = restIn(directory, path)
-    // `git branch -m own own/more` leaves a directory where a reference was.
-    const isInTheWay = kind === 'directory' && tree.entry(name)?.kind === 'file'
-    if (type === 'removed' || isInTheWay) await tree.removeAll(name)
-  }
+  for (const change of ofGit) await makeRoomFor(change, tree, directory)
   for (const { path, type, kind } of ofGit)
     if (type !== 'removed' && kind === 'file') await copyTo(tree, { from: source, path, directory })
   for (const name of ['refs', 'objects']) if (!tree.entry(name)) tree.makeDirectory(name, { mode: 0o755 })
@@ -69,6 +64,13 @@ export async function fillScratch(
     .map(([key, value]) => `[${key.replace('.', ']\n')}=${value}\n`)
   await tree.write('config', { bytes: Buffer.from(lines.join('')) })
   return { directory: at, objects: join(host, 'objects'), ...(as && { as }) }
+}
+
+/** Removes what the command removed, and a reference where it left a directory: `git branch -m own own/more`. */
+async function makeRoomFor({ path, type, kind }: Change, tree: Tree, directory: string): Promise<void> {
+  const name = restIn(directory, path)
+  const isInTheWay = kind === 'directory' && tree.entry(name)?.kind === 'file'
+  if (type === 'removed' || isInTheWay) await tree.removeAll(name)
 }
 
 async function hostFiles({ directory, host }: GitChanges): Promise<string[]> {
