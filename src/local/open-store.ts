@@ -92,11 +92,11 @@ function keyOf(text: string): string {
 export async function openConfiguredStore(where: {
   readonly cwd: string
   readonly environment: Environment
-}): Promise<State & { readonly scope: string; readonly config: Config }> {
+}): Promise<State & { readonly scope: string; readonly config: Config; readonly loaded: LoadedConfig }> {
   const loaded = await loadConfig(where)
   assertValid(loaded)
   const state = await openState({ loaded, environment: where.environment })
-  return { ...state, scope: await scopeOf(loaded.workspace.directory), config: loaded.config }
+  return { ...state, scope: await scopeOf(loaded.workspace.directory), config: loaded.config, loaded }
 }
 
 /** Where answers and sessions of a workspace belong: one place, whichever link leads to it. */

@@ -24,6 +24,7 @@ import { ERRORS, WARNINGS } from './messages.ts'
 import { countUses } from './prompt-index.ts'
 import { createOwnership } from './ownership.ts'
 import { coalesce, reloadOnChange } from './reload.ts'
+import { removeSets } from './removed-sets.ts'
 import type { ProjectState } from './project-state.ts'
 import type { AgentProfile, AgentSpec, Parts, ReloadEvent, Runtime } from './types.ts'
 
@@ -46,7 +47,12 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
   const broker = createApprovals(store, parts)
   const kept = parts.blobs && createKeptOutput(parts.blobs, store, secrets)
   const bounds = { maxAgeMs: DEFAULTS.eventsMaxAgeMs, maxRows: DEFAULTS.eventsMaxRows, ...parts.events }
-  const records = boundRecords(store, { events: bounds, retention: parts.retention ?? {} }, kept)
+  const { sandbox, workspace, retention = {} } = parts
+  const forget = async (): Promise<void> => {
+    if (!retention.sessions || !sandbox?.alone || workspace === undefined) return
+    await removeSets(store, (work) => sandbox.alone?.(workspace, work, closing.signal) ?? work())
+  }
+  const records = boundRecords(store, { events: bounds, retention, forget }, kept)
   const ownership = createOwnership(store, records.begin)
 
   // discover; gate and catalog follow when an agent needs them
@@ -141,7 +147,16 @@ function recordReload(store: Store, event: ReloadEvent): void {
 /** Removes old events, outputs, and the rows that the user does not keep: after the first write, and every hour. */
 function boundRecords(
   store: Store,
-  { events, retention }: { readonly events: Required<NonNullable<Parts['events']>>; readonly retention: Retention },
+  {
+    events,
+    retention,
+    forget,
+  }: {
+    readonly events: Required<NonNullable<Parts['events']>>
+    readonly retention: Retention
+    /** Removes what removed sessions left on this machine. */
+    readonly forget: () => Promise<void>
+  },
   output: KeptOutput | undefined,
 ): { begin(): Promise<void>; end(): Promise<void> } {
   let timer: NodeJS.Timeout | undefined
@@ -151,6 +166,7 @@ function boundRecords(
     for (let isMore = true; isMore && !isOver;) isMore = (await store.retain(retention)).isMore
     // The output of removed sessions too.
     output?.tidy()
+    if (!isOver) await forget()
   }
   // A failure is for the next write to report; the next hour tries again.
   const start = (work: () => Promise<unknown>): void => void (last = work().catch(() => undefined))

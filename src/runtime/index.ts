@@ -6,6 +6,7 @@ export { countUses, createPromptIndex } from './prompt-index.ts'
 export { CONNECT } from './connecting.ts'
 export { createRuntime } from './create-runtime.ts'
 export type { KeptLease } from './ownership.ts'
+export { type RemovedSets, removeSets } from './removed-sets.ts'
 export { createWaker, type Waker } from './waiting.ts'
 export type {
   AgentHandle,

@@ -4,7 +4,7 @@ import type { SessionRecord, Store } from '../../store/index.ts'
 import type { Invocation } from './command.ts'
 import { errorOf } from './failure.ts'
 
-type Opened = Awaited<ReturnType<typeof openConfiguredStore>>
+export type Opened = Awaited<ReturnType<typeof openConfiguredStore>>
 
 export async function openStored(invocation: Invocation): Promise<Opened & AsyncDisposable> {
   const opened = await openConfiguredStore(invocation)

@@ -126,6 +126,47 @@ test('without a person run and its JSON name what changed, and nobody is asked',
   )
 })
 
+test(
+  'a removed session takes its change sets, but not what a person has not decided or what another one made',
+  { skip },
+  async (t) => {
+    const place = new Place(t)
+    const ids = async (): Promise<string[]> => {
+      const { stdout } = await place.run(['changes', 'list', '--json'])
+      return (JSON.parse(stdout) as { data: Data }).data.sets.map(({ id }) => id)
+    }
+    const edit = (path: string): typeof EDIT => ({ name: 'run_command', arguments: { command: `echo x > ${path}` } })
+    const session = async (...paths: string[]): Promise<string> => {
+      const { stdout, stderr, code } = await place.run([...(await turn(t, paths.map(edit))), '--json'])
+      assert.equal(code, 0, stderr)
+      return (JSON.parse(stdout) as { data: { session: string } }).data.session
+    }
+    const first = await session('a.txt', '.envrc')
+    const [held = ''] = await ids()
+    const second = await session('c.txt')
+    assert.equal((await place.run(['skills', 'run', '--trust', 'csv-report', '--', 'echo x > d.txt'])).code, 0)
+    const [ofSkill = '', ofSecond = ''] = await ids()
+
+    const removed = await place.run(['sessions', 'remove', first])
+    assert.equal(removed.code, 0, removed.stderr)
+    assert.match(removed.stderr, /was removed, with 1 change set: they can no longer be undone\./)
+    assert.match(
+      removed.stderr,
+      new RegExp(`${held} holds changes until \\d{4}-\\d\\d-\\d\\d\\. See it: .*changes show ${held}`),
+    )
+    assert.deepEqual(await ids(), [ofSkill, ofSecond, held])
+    assert.equal(readFileSync(join(place.workspace, 'a.txt'), 'utf8'), 'x\n', 'the workspace stays as it is')
+
+    // Decided by now, it goes with the sessions that are not kept.
+    assert.equal((await place.run(['changes', 'drop', held])).code, 0)
+    writeFileSync(join(place.home, 'nexus.yaml'), 'store: { retention: { sessions: { maxAgeMs: 1 } } }\n')
+    await session('e.txt')
+    const left = await ids()
+    assert.ok(left.includes(ofSkill), 'of no session')
+    for (const gone of [held, ofSecond]) assert.ok(!left.includes(gone), `${gone} of ${second}`)
+  },
+)
+
 test('skills are named before anything else is shown, and force asks for a path', { skip }, async (t) => {
   const place = new Place(t)
   const script = 'mkdir -p .agents/skills/x; echo x > .agents/skills/x/SKILL.md; head -c 300000 /dev/zero > .big'

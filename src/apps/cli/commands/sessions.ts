@@ -1,8 +1,12 @@
+import { existsSync } from 'node:fs'
 import { type LedgerEntry, toSafeLine } from '../../../kernel/index.ts'
+import { sandboxOptions } from '../../../local/index.ts'
+import { withChangeSets } from '../../../machine/sandbox/index.ts'
+import { type RemovedSets, removeSets } from '../../../runtime/index.ts'
 import { type Lease, sessionLease, type StoredEvent, type TurnRecord } from '../../../store/index.ts'
 import { type Answer, argument, choiceFlag, CHOICES, type Invocation, numberFlag, stringFlag } from '../command.ts'
 import { many } from '../failure.ts'
-import { findSession, openStored, theOne, TURN } from '../stored.ts'
+import { findSession, type Opened, openStored, theOne, TURN } from '../stored.ts'
 import { showOutput } from './saved-output.ts'
 import { describeMessage, speakerOf } from '../show/messages.ts'
 import { formatTrace } from '../show/turn.ts'
@@ -107,14 +111,31 @@ export async function listCalls(invocation: Invocation): Promise<Answer> {
   }
 }
 
-/** `nexus sessions remove`: the rows first, then the bytes that no row names. */
+/** `nexus sessions remove`: the rows first, then the bytes that no row names, and the change sets of its calls. */
 export async function removeSession(invocation: Invocation): Promise<Answer> {
   const wanted = argument(invocation, 'the id of a session', ['0196f3'])
   await using opened = await openStored(invocation)
-  const { id } = await findSession(opened.store, wanted)
+  const { id, scope } = await findSession(opened.store, wanted)
   await opened.store.sessions.remove(id)
   await opened.blobs?.collect()
-  return { data: { session: id }, show: () => invocation.terminal.note(`Session ${id} was removed.`) }
+  const { removed, waiting } = await setsOf(id, scope, opened)
+  return {
+    data: { session: id, changeSets: { removed, waiting: waiting.map((set) => set.id) } },
+    show: () => {
+      const { note, commandLine } = invocation.terminal
+      const also = removed > 0 ? `, with ${many(removed, 'change set')}: they can no longer be undone` : ''
+      note(`Session ${id} was removed${also}.`)
+      for (const { id: set, expiresAt } of waiting)
+        note(`Change set ${set} holds changes until ${expiresAt.slice(0, 10)}. See it: ${commandLine(['changes', 'show', set])}`) // oxfmt-ignore
+    },
+  }
+}
+
+/** They are of the workspace in which the session began, and of this machine. */
+async function setsOf(id: string, scope: string | undefined, { store, loaded }: Opened): Promise<RemovedSets> {
+  if (scope === undefined || !existsSync(scope)) return { removed: 0, waiting: [] }
+  const options = sandboxOptions(loaded)
+  return removeSets(store, async (work) => (await withChangeSets(scope, options, work)) ?? work(), id)
 }
 
 /** `nexus sessions cancel <turn>`, or `<session> --request <id>`: a message that waits never runs; a running turn is asked to stop. */
