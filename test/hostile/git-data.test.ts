@@ -177,10 +177,10 @@ test(
     // Where commands work in layers this removes the branch of the host, in a copy what is held in its place.
     await run('rm .git/refs/heads/own')
     git('branch', '-f', 'own')
-    const { notes, stderr } = await run(`${AS} echo x > x; git add x; git commit -qm x; git branch -m own other`)
+    const { notes, stderr } = await run(`${AS} echo x > x; git add x; git commit -qm x; git branch -m own own/more`)
     assert.equal(stderr, '')
     assert.deepEqual([notes, git('log', '-1', '--format=%s', 'trunk')], [[], 'x\n'])
-    assert.deepEqual(git('branch', '--format=%(refname:short)').trim().split('\n'), ['main', 'other', 'trunk'])
+    assert.deepEqual(git('branch', '--format=%(refname:short)').trim().split('\n'), ['main', 'own/more', 'trunk'])
   },
 )
 

@@ -83,8 +83,16 @@ export async function makeMoves(repository: Repository, moves: readonly Move[], 
     .map((move) => ({ ...move, wasAsExpected: now.get(move.key) === move.from, from: now.get(move.key) }))
   if (!force && ahead.some(({ wasAsExpected }) => !wasAsExpected)) return false
   const references = ahead.filter(({ key }) => key.startsWith('refs/'))
-  const inverse = references.map(({ key, from, to }) => moveOf(key, to, from))
-  await moveReferences(repository, references)
+  // Git makes `own/more` only when `own` is gone, and not in the transaction that removes it.
+  const gone = references.filter(({ key, to }) => to === undefined && references.some((each) => isInPlaceOf(each, key)))
+  const rest = references.filter((each) => !gone.includes(each))
+  await moveReferences(repository, gone)
+  try {
+    await moveReferences(repository, rest)
+  } catch (error) {
+    await moveReferences(repository, gone.map(reversed))
+    throw error
+  }
   try {
     // Git refuses both in one transaction when HEAD is a name of one of them.
     await moveReferences(repository, ahead.filter(({ key, to }) => key === 'HEAD' && isId(to))) // oxfmt-ignore
@@ -93,12 +101,22 @@ export async function makeMoves(repository: Repository, moves: readonly Move[], 
     await moveIndex(repository, ahead.filter(isOfIndex))
   } catch (error) {
     const head = ahead.find(({ key }) => key === 'HEAD')?.from
-    await moveReferences(repository, inverse)
+    await moveReferences(repository, rest.map(reversed))
+    await moveReferences(repository, gone.map(reversed))
     if (head !== undefined && isId(head)) await moveReferences(repository, [{ key: 'HEAD', to: head }])
     else if (head !== undefined) await git(repository, ['symbolic-ref', 'HEAD', head.slice('ref: '.length)])
     throw error
   }
   return true
+}
+
+function reversed({ key, from, to }: Move): Move {
+  return moveOf(key, to, from)
+}
+
+/** Whether it makes a reference that cannot be there together with the other one. */
+function isInPlaceOf({ key, to }: Move, other: string): boolean {
+  return to !== undefined && (key.startsWith(`${other}/`) || other.startsWith(`${key}/`))
 }
 
 export function isOfIndex({ key }: Pick<Move, 'key'>): boolean {

@@ -268,7 +268,9 @@ async function removeSide(host: Tree, { path }: SetEntry): Promise<void> {
 
 async function writeSide({ host, source, pace }: Taking, { path, before, after, git }: SetEntry): Promise<void> {
   if (after === undefined) return
-  if (before !== undefined && before.kind !== after.kind) host.remove(path, before.kind)
+  // Git of the host may have put a directory in its place already, with the log of a moved reference.
+  const isThere = before !== undefined && host.entry(path)?.kind === before.kind
+  if (isThere && before.kind !== after.kind) host.remove(path, before.kind)
   makeParents(host, posix.dirname(path))
   const owner = ownerIn(host, path)
   if (after.kind === 'directory') {
