@@ -16,7 +16,7 @@ const addresses = (): RegExp =>
 /** Behind one of these a variable is the path, as in `https://api.acme.com$1`. */
 const WHOLE = /\.(?:com|org|net|io|dev|ai|app|gov|edu|cloud)$/i
 /** `[text](address)` and `<address>` are for readers. */
-const LINK = /\]\([^)\s]*\)|<https?:\/\/[^>\s]*>/g
+const LINK = /\]\((?:[^()\s]|\([^()\s]*\))*\)|<https?:\/\/[^<>\s]*>/g
 const FRONT = /^---\r?\n[\s\S]*?\r?\n---\r?\n/
 /** Names that no server has (RFC 2606, RFC 6761), and those that are to be replaced. */
 const PLACEHOLDER =

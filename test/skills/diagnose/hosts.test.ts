@@ -43,3 +43,17 @@ test('installers that are called have known hosts', () => {
   assert.deepEqual(of('cargo install x'), ['index.crates.io', 'static.crates.io'])
   assert.deepEqual(of('we went pip install-free; a gh flag; cargo cult'), [])
 })
+
+test('the addresses of links are for readers, also with parentheses in them', () => {
+  const text =
+    '[a](https://docs.acme.io/x) [b](https://wiki.acme.io/A_(b)) <https://site.acme.io>\ncurl https://api.acme.io'
+  assert.deepEqual(of(text, 'SKILL.md'), ['api.acme.io'])
+})
+
+test('a long text of half links and addresses takes no long time', () => {
+  const begun = performance.now()
+  // With a scan to the end for each of them these take minutes.
+  for (const half of ['](', '](a', '](a(', '<https://', 'https://a@', 'https://a.'])
+    hostsIn([{ path: 'SKILL.md', text: half.repeat(100_000) }])
+  assert.ok(performance.now() - begun < 5_000)
+})
