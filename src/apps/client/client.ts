@@ -122,7 +122,7 @@ export function createClient(options: ClientOptions = {}): Client {
 
 function agentPath(agentId: string): string {
   if (agentId === '' || agentId === '.' || agentId === '..')
-    throw new ClientError('rpc', `'${agentId}' is no id of an agent.`, { code: -32602 })
+    throw new ClientError('rpc', `'${agentId}' is not a valid agent id.`, { code: -32602 })
   return `/agent/${encodeURIComponent(agentId)}`
 }
 

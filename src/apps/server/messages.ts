@@ -8,7 +8,7 @@ export const SERVER = {
       ? new NexusError('CONFLICT', `A Nexus server already listens on port ${port}.`, {
           ...commandFix('Use it, or end it:', 'shutdown', '--port', String(port)),
         })
-      : new NexusError('CONFLICT', `Another program listens on port ${port}; it is no Nexus server.`, {
+      : new NexusError('CONFLICT', `Another program listens on port ${port}; it is not a Nexus server.`, {
           ...commandFix('Choose another port:', 'serve', '--port', String(port === 65_535 ? 8_765 : port + 1)),
         }),
   open: (host: string): NexusError =>

@@ -37,7 +37,7 @@ const MAX_DOWNLOAD_BYTES = 256 * 1024 * 1024
 export function whyNotRun({ problem, commands, download: from, sha256: digest }: InstallProposal): string | undefined {
   if (problem !== undefined) return problem
   if (commands[0]?.[0] === 'sudo') return 'it needs the rights of root'
-  return from && digest === undefined ? 'it has no sha256, so nobody can check what comes' : undefined
+  return from && digest === undefined ? 'it has no sha256, so the download cannot be checked' : undefined
 }
 
 /**

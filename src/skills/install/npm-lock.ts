@@ -45,14 +45,14 @@ function documentOf(scope: Scope) {
   if (read.version === form.version) return { form, text, document: read }
   // Theirs forgets one of another version, too.
   if (form.version === 3) return undefined
-  throw installError('CONFIG_INVALID', MESSAGES.lockSyntax(path, 'it is no lock of version 1'))
+  throw installError('CONFIG_INVALID', MESSAGES.lockSyntax(path, 'it is not a lock of version 1'))
 }
 
 function document(text: string, path: string): v.InferOutput<typeof DOCUMENT> {
   try {
     return v.parse(DOCUMENT, JSON.parse(text))
   } catch (cause) {
-    throw installError('CONFIG_INVALID', MESSAGES.lockSyntax(path, 'it is no lock of the program skills'), cause)
+    throw installError('CONFIG_INVALID', MESSAGES.lockSyntax(path, 'it is not a lock of the program skills'), cause)
   }
 }
 

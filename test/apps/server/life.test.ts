@@ -67,7 +67,7 @@ test('a port that is taken is refused with the name of who has it; nexus shutdow
   await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve))
   t.after(() => foreign.close())
   const foreignPort = (foreign.address() as AddressInfo).port
-  assert.match((await start(foreignPort)).stderr, /it is no Nexus server/)
+  assert.match((await start(foreignPort)).stderr, /it is not a Nexus server/)
   const detect = async (at: number): Promise<unknown> =>
     (
       JSON.parse((await place.run(['agent', 'detect', '--port', String(at), '--json'])).stdout) as {
