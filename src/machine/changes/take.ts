@@ -236,8 +236,6 @@ async function applyFiles(taking: Taking, entries: readonly SetEntry[], { git }:
     return bytes ? putSide(taking.host, entry.path, { side: entry.after, bytes }) : writeSide(taking, entry)
   }
   const applied = entries.filter(({ verdict, git: role }) => verdict === 'applied' && role !== 'moves')
-  const isReplaced = ({ before, after }: SetEntry): boolean =>
-    before !== undefined && after !== undefined && before.kind !== after.kind
   const replaced = new Set(applied.filter(isReplaced).map(({ path }) => path))
   const isInTheWay = ({ path }: SetEntry): boolean =>
     replaced.size > 0 && directoriesAbove(path).some((each) => replaced.has(each))
@@ -259,6 +257,10 @@ async function applyFiles(taking: Taking, entries: readonly SetEntry[], { git }:
   })
 }
 
+function isReplaced({ before, after }: Pick<SetEntry, 'before' | 'after'>): boolean {
+  return before !== undefined && after !== undefined && before.kind !== after.kind
+}
+
 async function removeSide(host: Tree, { path }: SetEntry): Promise<void> {
   const now = host.entry(path)
   if (!now) return
@@ -268,9 +270,7 @@ async function removeSide(host: Tree, { path }: SetEntry): Promise<void> {
 
 async function writeSide({ host, source, pace }: Taking, { path, before, after, git }: SetEntry): Promise<void> {
   if (after === undefined) return
-  // Git of the host may have put a directory in its place already, with the log of a moved reference.
-  const isThere = before !== undefined && host.entry(path)?.kind === before.kind
-  if (isThere && before.kind !== after.kind) host.remove(path, before.kind)
+  if (isReplaced({ before, after })) removeOld(host, path, before)
   makeParents(host, posix.dirname(path))
   const owner = ownerIn(host, path)
   if (after.kind === 'directory') {
@@ -281,6 +281,11 @@ async function writeSide({ host, source, pace }: Taking, { path, before, after, 
   } else {
     await host.copyFrom(source, path, { mode: modeOf(before, after), owner, mustBeNew: isNew({ before, git }), pace })
   }
+}
+
+/** Git of the host may have put a directory there already, with the log of a moved reference. */
+function removeOld(host: Tree, path: string, before: SetEntry['before']): void {
+  if (before !== undefined && host.entry(path)?.kind === before.kind) host.remove(path, before.kind)
 }
 
 /** Git of the host may have made a file of state with its moves. */
