@@ -15,6 +15,9 @@ function pack(here: Ground, name: string, ...args: string[]): string {
   return path
 }
 
+/** For other users bubblewrap makes a user namespace, in which system directories have an unknown owner: Nexus keeps nothing below them. */
+const skip = process.getuid?.() !== 0 && 'only root gets a mount namespace with the owners of directories'
+
 test('an archive inside of an archive stays a file', async (t) => {
   const here = new Ground(t)
   here.write('a/SKILL.md', skillText('a'))
@@ -49,7 +52,7 @@ test('a gzip bomb stops at the limit of decoded bytes, and the event loop goes o
   assert.ok(turns > 3, `${turns} turns of the loop`)
 })
 
-test('a disk that is full while a skill is placed leaves the old version, its lock and nothing else', (t) => {
+test('a disk that is full while a skill is placed leaves the old version, its lock and nothing else', { skip }, (t) => {
   const here = new Ground(t)
   here.write('one/a/SKILL.md', skillText('a', 'license: one\n'))
   here.write('two/a/SKILL.md', skillText('a', 'license: two\n'))

@@ -32,37 +32,44 @@ function withoutLinks(): Buffer {
   ])
 }
 
-test('where the system makes no links, programs get a copy, which update replaces and remove takes away', async (t) => {
-  const place = new Place(t)
-  const cwd = join(place.root, 'ours')
-  mkdirSync(join(cwd, '.git'), { recursive: true })
-  const filter = join(place.root, 'filter')
-  writeFileSync(filter, withoutLinks())
-  mkdirSync(join(place.root, 'from/a'), { recursive: true })
-  const write = (more = '') => writeFileSync(join(place.root, 'from/a/SKILL.md'), skillText('a', more))
-  const run = async (...args: string[]) => {
-    const line = ['--seccomp', '3', '--dev-bind', '/', '/', '--chdir', cwd, ...place.line(['skills', ...args])]
-    const descriptor = openSync(filter, 'r')
-    const child = spawn('bwrap', line, { ...place.options({ cwd }), stdio: ['ignore', 'pipe', 'pipe', descriptor] })
-    closeSync(descriptor)
-    return ended(child)
-  }
-  write()
-  const installed = await run('install', '../from/a', '--client', 'claude-code', '--yes')
-  if (/^bwrap: /m.test(installed.stderr)) return t.skip('bubblewrap does not start here')
-  assert.equal(installed.code, 0, installed.stderr)
-  const seat = join(cwd, '.claude/skills/a')
-  assert.ok(lstatSync(seat).isDirectory())
-  assert.equal(readFileSync(join(seat, 'SKILL.md'), 'utf8'), skillText('a'))
-  write('license: MIT\n')
-  assert.equal((await run('install', '../from/a', '--yes')).code, 0)
-  assert.match(readFileSync(join(seat, 'SKILL.md'), 'utf8'), /MIT/)
-  assert.deepEqual(readdirSync(join(cwd, '.claude/skills')), ['a'])
-  writeFileSync(join(seat, 'SKILL.md'), 'edited')
-  const verified = await run('verify')
-  assert.match(verified.stdout, /changed \.claude\/skills\/a\/SKILL\.md/)
-  assert.equal((await run('ci', '--yes', '--overwrite', 'a')).code, 0)
-  assert.match(readFileSync(join(seat, 'SKILL.md'), 'utf8'), /MIT/)
-  assert.equal((await run('remove', 'a')).code, 0)
-  assert.ok(!existsSync(seat))
-})
+/** For other users bubblewrap makes a user namespace, in which system directories have an unknown owner: Nexus keeps nothing below them. */
+const skip = process.getuid?.() !== 0 && 'only root gets a mount namespace with the owners of directories'
+
+test(
+  'where the system makes no links, programs get a copy, which update replaces and remove takes away',
+  { skip },
+  async (t) => {
+    const place = new Place(t)
+    const cwd = join(place.root, 'ours')
+    mkdirSync(join(cwd, '.git'), { recursive: true })
+    const filter = join(place.root, 'filter')
+    writeFileSync(filter, withoutLinks())
+    mkdirSync(join(place.root, 'from/a'), { recursive: true })
+    const write = (more = '') => writeFileSync(join(place.root, 'from/a/SKILL.md'), skillText('a', more))
+    const run = async (...args: string[]) => {
+      const line = ['--seccomp', '3', '--dev-bind', '/', '/', '--chdir', cwd, ...place.line(['skills', ...args])]
+      const descriptor = openSync(filter, 'r')
+      const child = spawn('bwrap', line, { ...place.options({ cwd }), stdio: ['ignore', 'pipe', 'pipe', descriptor] })
+      closeSync(descriptor)
+      return ended(child)
+    }
+    write()
+    const installed = await run('install', '../from/a', '--client', 'claude-code', '--yes')
+    if (/^bwrap: /m.test(installed.stderr)) return t.skip('bubblewrap does not start here')
+    assert.equal(installed.code, 0, installed.stderr)
+    const seat = join(cwd, '.claude/skills/a')
+    assert.ok(lstatSync(seat).isDirectory())
+    assert.equal(readFileSync(join(seat, 'SKILL.md'), 'utf8'), skillText('a'))
+    write('license: MIT\n')
+    assert.equal((await run('install', '../from/a', '--yes')).code, 0)
+    assert.match(readFileSync(join(seat, 'SKILL.md'), 'utf8'), /MIT/)
+    assert.deepEqual(readdirSync(join(cwd, '.claude/skills')), ['a'])
+    writeFileSync(join(seat, 'SKILL.md'), 'edited')
+    const verified = await run('verify')
+    assert.match(verified.stdout, /changed \.claude\/skills\/a\/SKILL\.md/)
+    assert.equal((await run('ci', '--yes', '--overwrite', 'a')).code, 0)
+    assert.match(readFileSync(join(seat, 'SKILL.md'), 'utf8'), /MIT/)
+    assert.equal((await run('remove', 'a')).code, 0)
+    assert.ok(!existsSync(seat))
+  },
+)
