@@ -87,6 +87,11 @@ export function createAccess(state: PoolState, actor: Actor): PoolAccess {
       const { agent } = await opened.open(row)
       return state.running(row.key, agent.takeOver({ ...request, signal: untilClosed(state, request.signal) }))
     },
+    async compact(id, request = {}): Promise<TurnResult> {
+      const row = await reach.find(id)
+      const { agent } = await opened.open(row)
+      return state.running(row.key, agent.compact({ ...request, signal: untilClosed(state, request.signal) }))
+    },
     async context(id) {
       const { agent } = await opened.open(await reach.findSelf(id))
       return agent.context()

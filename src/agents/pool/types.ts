@@ -196,6 +196,8 @@ export interface PoolAccess {
    * Resolves when none is left.
    */
   resume(id: string, request?: Omit<SendRequest, 'requestId'>): Promise<readonly TurnResult[]>
+  /** Lets the model sum up the history of an agent, in a turn of its own. The text of the result is the summary; the messages stay in the store. */
+  compact(id: string, request?: SendRequest): Promise<TurnResult>
   /** How much of its context the agent uses, by estimate, and what of its history is cut. */
   context(id: string): Promise<AgentContext>
 }

@@ -55,6 +55,13 @@ export const AGENT_COMMANDS: Rows = {
     examples: ['nexus agent resume worker-1'],
     load: load('resumeAgent'),
   },
+  'agent compact': {
+    summary: 'let the model sum up the history of an agent, so that later turns send less; the messages are kept',
+    usage: '<id>',
+    options: { ...MODEL, ...PLACE },
+    examples: ['nexus agent compact worker-1'],
+    load: load('compactAgent'),
+  },
   'agent status': {
     summary: 'what an agent does, what it used up with its descendants, what is left, and its open questions',
     usage: '<id>',

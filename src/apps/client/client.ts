@@ -80,7 +80,8 @@ export function createClient(options: ClientOptions = {}): Client {
   }
 
   function request(path: string, [method, params]: readonly [string, object], { signal }: CallOptions = {}) {
-    const isWaiting = method === 'send' || (method === 'create_agent' && 'initial_message' in params)
+    const isWaiting =
+      method === 'send' || method === 'compact' || (method === 'create_agent' && 'initial_message' in params)
     return post(`${url}${path}`, {
       headers,
       method,

@@ -160,6 +160,10 @@ export type AgentMethods = {
     }
   }
   shutdown: { params: None; result: { readonly success: true } }
+  compact: {
+    params: { readonly force?: boolean; readonly request_id?: string | number }
+    result: MessageResult & { readonly tokens: AgentTokens }
+  }
   get_tokens: { params: None; result: AgentTokens }
   get_context: { params: None; result: { readonly message_count: number; readonly system_prompt: boolean } }
   get_messages: {

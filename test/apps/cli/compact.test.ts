@@ -27,3 +27,23 @@ test('sessions compact sums up a session, and sessions show says which messages 
   assert.match(shown.stdout, /summed up for the model: messages 1 to 2, but 1 message: Summary of the message before/)
   assert.match(shown.stdout, /assistant: First\./)
 })
+
+test('agent compact sums up the history of an agent, also by the id of its session', async (t) => {
+  const place = new Place(t)
+  const server = await startModelServer({
+    script: ({ index }) => ({ type: 'text', text: `Answer ${index}.` }),
+  })
+  t.after(() => server.close())
+  const flags = ['--trust', '--model', 'openai-compatible/scripted', '--base-url', server.url]
+  await place.run(['agent', 'create', 'w'])
+  const empty = await place.run(['agent', 'compact', 'w', ...flags])
+  assert.match(empty.stdout, /^Nothing to compact/, empty.stderr)
+  const sent = await place.run(['agent', 'send', 'w', 'One', ...flags])
+  const session = /session (\S+)/.exec(sent.stderr)?.[1] ?? ''
+  const compacted = await place.run(['agent', 'compact', 'w', ...flags])
+  assert.match(compacted.stdout, /^Answer \d\.\n$/, compacted.stderr)
+  await place.run(['agent', 'send', 'w', 'Two', ...flags])
+  const again = await place.run(['sessions', 'compact', session, ...flags])
+  assert.match(again.stdout, /^Answer \d\.\n$/, again.stderr)
+  assert.match((await place.run(['sessions', 'show', session])).stdout, /summed up for the model: messages 1 to/)
+})

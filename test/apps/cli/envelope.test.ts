@@ -57,6 +57,7 @@ const CALLS: readonly (readonly [readonly string[], number])[] = [
   [['agent', 'messages', 'worker'], 0],
   [['agent', 'cancel', 'worker', 'req-1'], 0],
   [['agent', 'resume', 'worker', '--trust'], 0],
+  [['agent', 'compact', 'nobody', '--trust'], 4],
   [['agent', 'send', 'nobody', 'Hi', '--trust'], 4],
   [['agent', 'destroy', 'boss'], 0],
   [['agent', 'list', '--ended'], 0],

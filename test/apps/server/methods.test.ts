@@ -54,6 +54,19 @@ test('agents over the wire', async (t) => {
     assert.deepEqual([listed?.message_count, listed?.permission_level, listed?.parent_agent_id], [2, 'sandboxed', null])
   })
 
+  await t.test('compact sums up the history, unless the next request fits and it is not forced', async () => {
+    const { agent_id: id } = await client.createAgent()
+    await client.send(id, 'hello')
+    const fits = await client.callAgent(id, ['compact', { force: false, request_id: 'c1' }])
+    assert.deepEqual([fits.request_id, fits.content], ['c1', undefined])
+    const made = await client.callAgent(id, ['compact', { request_id: 'c2' }])
+    assert.match(made.content ?? '', /^Heard: /)
+    assert.equal(made.tokens.total, made.tokens.system + made.tokens.tools + made.tokens.messages)
+    const before = server.model.requests.length
+    assert.equal((await client.callAgent(id, ['compact', { request_id: 'c2' }])).content, made.content)
+    assert.equal(server.model.requests.length, before)
+  })
+
   await t.test(
     'a request id that is repeated gives the first result; with other content it is a conflict',
     async () => {

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import type { AgentInfo, Budget, CreateRequest, Pool, Sent } from '../../../agents/pool/index.ts'
 import type { TurnResult } from '../../../agents/turns/index.ts'
-import { commandFix, type PermissionDelta, toSafeLine } from '../../../kernel/index.ts'
+import { commandFix, type PermissionDelta, toSafeLine, toSafeText } from '../../../kernel/index.ts'
 import type { Local } from '../../../local/index.ts'
 import { type Answer, argument, type Invocation, listFlag, numberFlag, stringFlag } from '../command.ts'
 import { errorOf, many } from '../failure.ts'
@@ -173,6 +173,25 @@ async function resume(opened: Opened, invocation: Invocation, id: string): Promi
   return toAnswer(results, invocation, { agent: id })
 }
 
+/** `nexus agent compact`: the summary on stdout. */
+export function compactAgent(invocation: Invocation): Promise<Answer> {
+  const id = argument(invocation, ID, ['worker-1'])
+  return withPool(invocation, RUNS, async (pool, local) => {
+    await pool.restore()
+    return compact({ pool, local }, invocation, id)
+  })
+}
+
+/** Its words are shown once, as the summary. */
+async function compact({ pool, local }: Opened, invocation: Invocation, id: string): Promise<Answer> {
+  warnUnconfined(local, invocation)
+  const result = await pool.compact(id, { signal: invocation.signal })
+  return {
+    ...toAnswer([result], invocation, { agent: id }),
+    show: () => invocation.terminal.line(toSafeText(result.text)),
+  }
+}
+
 /** `nexus run --agent` and `nexus sessions resume` for an agent that another one, or the user, made. */
 export async function workOf(
   id: string,
@@ -180,15 +199,22 @@ export async function workOf(
     invocation,
     local,
     task,
-  }: { readonly invocation: Invocation; readonly local: Local; readonly task: string | undefined },
+    compacts = false,
+  }: {
+    readonly invocation: Invocation
+    readonly local: Local
+    readonly task: string | undefined
+    readonly compacts?: boolean
+  },
 ): Promise<Answer> {
   const pool = poolOver(local, invocation)
   try {
     await pool.restore()
-    const answer =
-      task === undefined
-        ? await resume({ pool, local }, invocation, id)
-        : answerOf(await sendShown({ pool, local }, invocation, { id, content: task }), invocation)
+    const opened = { pool, local }
+    const send = async (content: string): Promise<Answer> =>
+      answerOf(await sendShown(opened, invocation, { id, content }), invocation)
+    const goOn = compacts ? compact : resume
+    const answer = await (task === undefined ? goOn(opened, invocation, id) : send(task))
     // The data of these commands is one turn.
     const { turns = [] } = answer.data as { readonly turns?: readonly object[] }
     const last = turns.at(-1)

@@ -129,7 +129,12 @@ async function takeTurn(invocation: Invocation, choose: (local: Local) => Promis
   if (made !== undefined) {
     const { workOf } = await import('./agents.ts')
     // Awaited here: the runtime closes with this function.
-    return await workOf(made, { invocation, local, task: 'task' in work ? work.task : undefined })
+    return await workOf(made, {
+      invocation,
+      local,
+      task: 'task' in work ? work.task : undefined,
+      compacts: 'compacts' in work,
+    })
   }
   if ('turnId' in work) await checkAnswered(store, work.turnId, invocation)
   const model = await chooseModel(local, invocation)

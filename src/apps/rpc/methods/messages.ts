@@ -4,7 +4,7 @@ import type { Sent } from '../../../agents/pool/index.ts'
 import { NexusError } from '../../../kernel/index.ts'
 import type { AgentMethods, MessageResult } from '../../client/index.ts'
 import { type AgentContext, agentMethod } from '../method.ts'
-import { NONE, requestId } from './schemas.ts'
+import { NONE, requestId, tokens } from './schemas.ts'
 
 export const MESSAGE_METHODS = [
   agentMethod({
@@ -41,6 +41,20 @@ export const MESSAGE_METHODS = [
     },
   }),
   agentMethod({
+    name: 'compact',
+    summary:
+      'Lets the model sum up the history, so that later requests take less; `content` is the summary. With `force: false` only where the next request would not fit.',
+    params: z.strictObject({ force: z.boolean().optional(), request_id: requestId.optional() }),
+    result: z.strictObject({
+      request_id: z.string(),
+      content: z.string().optional(),
+      cancelled: z.literal(true).optional(),
+      tokens,
+    }),
+    isWaiting: () => true,
+    run: compact,
+  }),
+  agentMethod({
     name: 'shutdown',
     summary: 'The agent takes no more messages from this server, until the server starts again. What runs goes on.',
     params: NONE,
@@ -61,6 +75,20 @@ async function send(params: AgentMethods['send']['params'], context: AgentContex
   const access = await senderOf(params, context)
   const given = params.request_id === undefined ? newRequestId() : String(params.request_id)
   return messageResult(await access.send(agent.id, params.content, { requestId: given }))
+}
+
+async function compact(
+  { force = true, request_id }: AgentMethods['compact']['params'],
+  { agent, served: { pool } }: AgentContext,
+): Promise<AgentMethods['compact']['result']> {
+  const requestId = request_id === undefined ? newRequestId() : String(request_id)
+  const { tokens: before } = await pool.context(agent.id)
+  if (!force && before.available > 0) return { request_id: requestId, tokens: before }
+  const result = await pool.compact(agent.id, { requestId })
+  return {
+    ...messageResult({ type: 'answered', requestId, result }),
+    tokens: (await pool.context(agent.id)).tokens,
+  }
 }
 
 /** With the key of the server a message may be that of an agent, which then reaches no more than that agent does. */

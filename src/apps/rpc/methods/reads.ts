@@ -4,7 +4,7 @@ import { type JsonObject, NexusError } from '../../../kernel/index.ts'
 import type { AgentTokens } from '../../client/index.ts'
 import { agentMethod } from '../method.ts'
 import { shown } from '../failures.ts'
-import { isoTime, json, jsonObject, NONE } from './schemas.ts'
+import { isoTime, json, jsonObject, NONE, tokens } from './schemas.ts'
 
 const count = z.int().min(0)
 
@@ -14,14 +14,7 @@ export const READ_METHODS = [
     summary:
       'How much of its context the next request takes, by estimate. `available` is free for messages, without the reserve for the answer.',
     params: NONE,
-    result: z.strictObject({
-      system: z.number(),
-      tools: z.number(),
-      messages: z.number(),
-      total: z.number(),
-      budget: z.number(),
-      available: z.number(),
-    }),
+    result: tokens,
     run: async (_params, { agent, served }): Promise<AgentTokens> => (await served.pool.context(agent.id)).tokens,
   }),
   agentMethod({

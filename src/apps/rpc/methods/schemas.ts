@@ -7,5 +7,15 @@ export const json = z.json() as unknown as z.ZodType<JsonValue>
 export const jsonObject = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>
 export const requestId = z.union([z.string().min(1).max(200), z.int()])
 
+/** Source: contracts §1.4. */
+export const tokens = z.strictObject({
+  system: z.number(),
+  tools: z.number(),
+  messages: z.number(),
+  total: z.number(),
+  budget: z.number(),
+  available: z.number(),
+})
+
 /** ISO 8601 from epoch milliseconds. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString()
