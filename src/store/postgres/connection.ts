@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Clock, newId, type NexusError } from '../../kernel/index.ts'
 import { POSTGRES } from '../messages.ts'
 import { storeError } from '../rules.ts'
-import type { Connection, Statements, Values } from '../sql/scope.ts'
+import type { Connection, Statement, Statements, Values } from '../sql/scope.ts'
 import { CHANNEL, type Connections, type Query } from './pool.ts'
 import { translate, withLiterals } from './statements.ts'
 import { ConnectionLost, toStoreError } from './store-error.ts'
@@ -32,6 +32,8 @@ export function createPostgresConnection(
     set local idle_in_transaction_session_timeout = ${IDLE_MS}; select pg_advisory_xact_lock(${lockOf(projectId)})`
   let isClosed = false
   let changes = 0
+  /** With its values in the text, so that it goes to the server in one message with the begin or the commit. */
+  const literally = ({ sql, values }: Statement): string => withLiterals(sql, values, connections.literal, clock)
   const direct = (work: (statements: Statements) => Promise<unknown>) =>
     retrying(() => connections.use((query) => work(statementsOf(query, clock))))
   const retrying = async <T>(attempt: () => Promise<T>): Promise<T> => {
@@ -46,15 +48,14 @@ export function createPostgresConnection(
       }
     }
   }
-  const change = <T>(work: (tx: Statements) => Promise<T>): Promise<T> => {
+  const change = <T>(work: (tx: Statements) => Promise<T>, ending: () => readonly Statement[]): Promise<T> => {
     const number = ++changes
     let sent: { readonly result: T } | undefined
     return retrying(() =>
       connections.use(async (query) => {
         const tx = statementsOf(query, clock)
         try {
-          // With literals, so that it goes to the server in one message with the begin.
-          const write = withLiterals(WRITE_CHANGE, { ...project, number }, connections.literal)
+          const write = literally({ sql: WRITE_CHANGE, values: { ...project, number } })
           if (!sent) await query(`${begin}; ${write}`)
           else {
             await query(begin)
@@ -67,8 +68,8 @@ export function createPostgresConnection(
           }
           const result = await work(tx)
           sent = { result }
-          const { command } = await query('commit')
-          if (command === 'COMMIT') return result
+          const answers = [await query([...ending().map(literally), 'commit'].join('; '))].flat()
+          if (answers.at(-1)?.command === 'COMMIT') return result
           throw storeError('STORE_FAILED', POSTGRES.notCommitted(target))
         } catch (error) {
           if (!(error instanceof ConnectionLost)) await query('rollback')
@@ -88,10 +89,10 @@ export function createPostgresConnection(
     run: (sql, values) => direct((statements) => statements.run(sql, values)) as Promise<number>,
     get: (sql, values) => direct((statements) => statements.get(sql, values)) as ReturnType<Statements['get']>,
     all: (sql, values) => direct((statements) => statements.all(sql, values)) as ReturnType<Statements['all']>,
-    transaction: (work) => inTurn(() => change(work)),
+    transaction: (work, ending = () => []) => inTurn(() => change(work, ending)),
     damaged: (cause): NexusError => storeError('STORE_FAILED', POSTGRES.damaged(target), cause),
     description: POSTGRES.description(target),
-    notify: (tx) => tx.get(NOTIFY, { projectId }),
+    notify: NOTIFY,
     close: () =>
       inTurn(async () => {
         if (isClosed) return

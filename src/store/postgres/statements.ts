@@ -44,15 +44,11 @@ export function translate(sql: string, values: Values, clock?: Clock): Translate
 }
 
 /** The same with the values in the text, for a message of several statements; `literal` quotes a text. */
-export function withLiterals(
-  sql: string,
-  values: Readonly<Record<string, string | number>>,
-  literal: (text: string) => string,
-): string {
+export function withLiterals(sql: string, values: Values, literal: (text: string) => string, clock?: Clock): string {
   return qualified(sql).replace(NAMED, (_, name: string) => {
-    if (name === 'now') return SERVER_NOW
+    if (name === 'now') return clock ? String(Math.trunc(clock.now())) : SERVER_NOW
     const value = values[name]
     if (value === undefined) throw new Error(`The statement has no value for :${name}.`)
-    return typeof value === 'number' ? String(value) : literal(value)
+    return typeof value === 'string' ? literal(value) : String(value)
   })
 }

@@ -167,7 +167,7 @@ async function firstFree(tx: Change): Promise<string> {
 
 async function changed(tx: Change, agent: AgentRecord, word: string): Promise<AgentRecord> {
   const { key, sessionId, id, parent } = agent
-  await tx.event({ type: `agent.${word}`, agentId: key, sessionId, references: { agent: id, parent } })
+  tx.event({ type: `agent.${word}`, agentId: key, sessionId, references: { agent: id, parent } })
   return agent
 }
 

@@ -3,7 +3,7 @@ import type { Approval, Approvals, NewApproval, RememberedApproval } from '../ap
 import { MESSAGES } from '../messages.ts'
 import { checkLimit, checkName, checkRemember, storeError, toJson, WAITING_MS } from '../rules.ts'
 import { ALL_ROWS, defined, filters, json, optionalJson, optionalNumber, optionalText } from './columns.ts'
-import { closeAbandoned, eventOwner, eventWord, expireApprovals } from './reclaim.ts'
+import { endDue, eventOwner, eventWord } from './reclaim.ts'
 import type { Change, Row, Scope, Statements } from './scope.ts'
 
 const INSERT = `insert into approvals (project_id, id, call_id, session_id, agent_id, tool, command, prefix, scope,
@@ -18,7 +18,7 @@ const PATH = `coalesce((select path from agents where agents.project_id = :proje
 const GET = `select *, ${PATH} from approvals where project_id = :projectId and id = :id`
 
 const ANSWER = `update approvals set state = :state, answered_by = :by, answered_kind = :kind, answered_at = :now
-  where project_id = :projectId and id = :id and state = 'open'`
+  where project_id = :projectId and id = :id and state = 'open' returning *, ${PATH}`
 
 const ANSWER_CALL = `update ledger_entries set state = 'answered'
   where project_id = :projectId and call_id = :callId and state = 'asked' returning agent_id, session_id`
@@ -50,28 +50,23 @@ export function createSqlApprovals(scope: Scope): Approvals {
       checkName('answering person', by)
       return scope.change(async (tx) => {
         // The question of a process that ended goes on waiting: it is not late.
-        await closeAbandoned(tx)
-        await expireApprovals(tx)
+        await endDue(tx)
         const open = await mustGet(tx, id)
         checkRemember(open, { isAllowed, remember })
-        const answered = await tx.run(ANSWER, { id, by, kind, state: isAllowed ? 'allowed' : 'denied' })
-        const approval = await mustGet(tx, id)
-        if (answered === 0) return { isApplied: false, approval }
+        const row = await tx.get(ANSWER, { id, by, kind, state: isAllowed ? 'allowed' : 'denied' })
+        if (!row) return { isApplied: false, approval: open }
+        const approval = toApproval(scope, row)
         await approvalChanged(tx, approval)
         const call = await tx.get(ANSWER_CALL, { callId: approval.callId })
         if (call) {
           const references = { callId: approval.callId, approvalId: id }
-          await tx.event({ type: 'call.answered', ...eventOwner(call), references })
+          tx.event({ type: 'call.answered', ...eventOwner(call), references })
         }
         if (isAllowed && remember) await rememberAnswer(tx, approval, remember, by)
         return { isApplied: true, approval }
       })
     },
-    expire: () =>
-      scope.change(async (tx) => {
-        await closeAbandoned(tx)
-        return expireApprovals(tx)
-      }),
+    expire: async () => (await scope.change(endDue)).expired,
     get: (id) => get(scope, id),
     async list({ states, sessionId, limit, before = null } = {}) {
       const { sql, values } = filters({ state: states, session_id: sessionId })
@@ -97,7 +92,7 @@ export function createSqlApprovals(scope: Scope): Approvals {
     async forget(id) {
       return scope.change(async (tx) => {
         const isGone = (await tx.run(FORGET, { id })) > 0
-        if (isGone) await tx.event({ type: 'approval.forgotten', references: { rememberedId: id } })
+        if (isGone) tx.event({ type: 'approval.forgotten', references: { rememberedId: id } })
         return isGone
       })
     },
@@ -126,7 +121,7 @@ export async function openApproval(
     prefix: prefix === undefined ? null : toJson('prefix', prefix),
   })
   const references = { approvalId: id, callId: call.id }
-  await tx.event({ type: 'approval.open', agentId: call.agentId, sessionId: call.sessionId, references })
+  tx.event({ type: 'approval.open', agentId: call.agentId, sessionId: call.sessionId, references })
 }
 
 async function rememberAnswer(
@@ -140,12 +135,12 @@ async function rememberAnswer(
   const text = toJson('command', match === 'exact' ? approval.command : approval.prefix)
   const about = { agentId, tool, scope: toJson('scope', scope), skillDigest }
   if ((await tx.run(REMEMBER, { ...about, id, match, text, by })) === 0) return
-  await tx.event({ type: 'approval.remembered', references: { rememberedId: id, approvalId: approval.id } })
+  tx.event({ type: 'approval.remembered', references: { rememberedId: id, approvalId: approval.id } })
 }
 
 async function approvalChanged(tx: Change, { id, callId, sessionId, state }: Approval): Promise<void> {
   const references = { approvalId: id, callId }
-  await tx.event({ type: `approval.${eventWord(state)}`, sessionId, references })
+  tx.event({ type: `approval.${eventWord(state)}`, sessionId, references })
 }
 
 function toApproval(scope: Scope, row: Row): Approval {

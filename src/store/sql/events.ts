@@ -3,7 +3,7 @@ import { MESSAGES } from '../messages.ts'
 import { checkEvent, checkLimit, checkNumber, storeError } from '../rules.ts'
 import { ALL_ROWS, defined, filters, json, optionalText } from './columns.ts'
 import { createFollow } from './follow.ts'
-import type { Row, Scope, Statements } from './scope.ts'
+import { appendEvent, type Row, type Scope, type Statements } from './scope.ts'
 
 const LAST = 'select id from events where project_id = :projectId order by id desc limit 1'
 
@@ -13,7 +13,10 @@ const UP_TO = `select max(id) as id from events where project_id = :projectId an
 
 const TRIM = 'delete from events where project_id = :projectId and id <= :upTo'
 
-const TRIMMED = 'select last_event from trims where project_id = :projectId'
+/** One row at least, which has how far the log was trimmed. */
+const AFTER = `select events.*, edge.trimmed from
+    (select coalesce((select last_event from trims where project_id = :projectId), 0) as trimmed) as edge
+  left join events on project_id = :projectId and id > :id`
 
 const SET_TRIMMED = `insert into trims (project_id, last_event) values (:projectId, :upTo)
   on conflict (project_id) do update set last_event = excluded.last_event`
@@ -25,14 +28,12 @@ const SET_TRIMMED = `insert into trims (project_id, last_event) values (:project
 export function createSqlEvents(scope: Scope): Events {
   const log: Pick<Events, 'after' | 'last'> = {
     async after(id, { sessionId, limit } = {}) {
-      const last = id > 0 ? Number((await scope.get(TRIMMED))?.last_event ?? 0) : 0
-      if (id < last) throw storeError('CONFLICT', MESSAGES.eventsTrimmed({ id, last }))
       const { sql, values } = filters({ session_id: sessionId })
-      const rows = await scope.all(
-        `select * from events where project_id = :projectId and id > :id ${sql} order by id limit :limit`,
-        { ...values, id: checkNumber('id', id), limit: checkLimit(limit) ?? ALL_ROWS },
-      )
-      return rows.map((row) => toEvent(scope, row))
+      const given = { ...values, id: checkNumber('id', id), limit: checkLimit(limit) ?? ALL_ROWS }
+      const rows = await scope.all(`${AFTER} ${sql} order by id limit :limit`, given)
+      const last = Number(rows[0]?.trimmed)
+      if (id > 0 && id < last) throw storeError('CONFLICT', MESSAGES.eventsTrimmed({ id, last }))
+      return rows.filter((row) => row.id !== null).map((row) => toEvent(scope, row))
     },
     last: async () => Number((await scope.get(LAST))?.id ?? 0),
   }
@@ -40,7 +41,7 @@ export function createSqlEvents(scope: Scope): Events {
     ...log,
     async append(event) {
       const checked = checkEvent(event)
-      return scope.change((tx) => tx.event(checked))
+      return toEvent(scope, await scope.change((tx) => appendEvent(tx, checked)))
     },
     async trim({ maxAgeMs, maxRows }) {
       if (maxAgeMs !== undefined) checkNumber('maxAgeMs', maxAgeMs)

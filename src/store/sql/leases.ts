@@ -1,7 +1,7 @@
 import type { Lease, Leases } from '../leases.ts'
 import { MESSAGES } from '../messages.ts'
 import { checkName, checkNumber, storeError } from '../rules.ts'
-import { closeAbandoned, released } from './reclaim.ts'
+import { endDue, released } from './reclaim.ts'
 import type { Row, Scope, Statements, Values } from './scope.ts'
 
 /** The condition of a fenced write: the writer's lease is still the present one. With `fencing` as values. */
@@ -30,7 +30,7 @@ export function createSqlLeases(scope: Scope): Leases {
       const values = { name: checkName('lease name', name), owner: checkName('owner', owner) }
       if (!under) checkNumber('ttlMs', ttlMs, 1)
       return scope.change(async (tx) => {
-        await closeAbandoned(tx)
+        await endDue(tx)
         if (under) await assertOwned(tx, under)
         const row = await tx.get(INSERT, { ...values, ttlMs, heldBy: under?.fence ?? null, process: process ?? null })
         if (row) return { type: 'acquired', lease: { ...toLease(row), ...(under && { expiresAt: under.expiresAt }) } }

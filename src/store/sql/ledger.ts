@@ -85,7 +85,7 @@ export function createSqlLedger(scope: Scope): Ledger {
           if (known?.call === values.call) return { ...toEntry(scope, known), isRepeated: true }
           throw storeError('CONFLICT', MESSAGES.callExists({ callId: call.id }))
         }
-        await tx.event(decisionEvent(call, decision))
+        tx.event(decisionEvent(call, decision))
         await changed(tx, { call, state })
         if (state === 'asked' && approval) await openApproval(tx, { call, skill, approval })
         if (message) await addMessages(tx, sessionOf(call), lease, [message])
@@ -103,7 +103,7 @@ export function createSqlLedger(scope: Scope): Ledger {
         }
         const entry = toEntry(scope, row)
         await assertLiving(tx, entry.call.agentId)
-        await tx.event(decisionEvent(entry.call, decision))
+        tx.event(decisionEvent(entry.call, decision))
         await changed(tx, entry)
         return entry
       })
@@ -119,7 +119,7 @@ export function createSqlLedger(scope: Scope): Ledger {
           return before
         }
         const entry = toEntry(scope, row)
-        if (by.decision) await tx.event(decisionEvent(entry.call, by.decision))
+        if (by.decision) tx.event(decisionEvent(entry.call, by.decision))
         await changed(tx, entry)
         // A call starts when its approval is answered, so none of a started one is open.
         if (before.state !== 'started') await endApproval(tx, callId)
@@ -159,7 +159,7 @@ function closing(entry: LedgerEntry, outcome: Outcome, by: Parameters<Ledger['cl
 }
 
 async function changed(tx: Change, { call, state }: Pick<LedgerEntry, 'call' | 'state'>): Promise<void> {
-  await tx.event(callEvent(call, eventWord(state)))
+  tx.event(callEvent(call, eventWord(state)))
 }
 
 function toEntry(scope: Scope, row: Row): LedgerEntry {

@@ -5,8 +5,6 @@ import type { Reclaimed } from '../store.ts'
 import { optionalText } from './columns.ts'
 import type { Change, Row, Scope, Statements } from './scope.ts'
 
-const PROCESSES = 'select fence, process from leases where project_id = :projectId and process is not null'
-
 const END_GONE = 'delete from leases where project_id = :projectId and fence = :fence returning name, fence'
 
 const END_EXPIRED = `delete from leases where project_id = :projectId and held_by is null and expires_at <= :now
@@ -58,8 +56,9 @@ const EXTEND = `update approvals set expires_at = :now + waiting_ttl_ms
 const EXPIRE = `update approvals set state = 'expired'
   where project_id = :projectId and state = 'open' and expires_at <= :now returning id, call_id, session_id`
 
-/** Whether anything is due; read first, so that looking costs an idle database no write. */
-const DUE = `select 1 as due where
+/** The processes that have leases; one row without a process where anything is due. Read first, so that looking writes nothing. */
+const DUE = `select fence, process from leases where project_id = :projectId and process is not null
+  union all select 0, null where
   exists (select 1 from leases where project_id = :projectId and held_by is null and expires_at <= :now)
   or exists (select 1 from approvals where project_id = :projectId and state = 'open' and expires_at <= :now)
   or exists (select 1 from turns where project_id = :projectId and state = 'running'
@@ -68,17 +67,23 @@ const DUE = `select 1 as due where
 
 /** See `Store.reclaim`. */
 export async function reclaim(scope: Scope): Promise<Reclaimed> {
-  if (!(await scope.get(DUE)) && (await goneProcesses(scope)).length === 0) return { calls: 0, turns: 0, approvals: 0 }
-  return scope.change(async (tx) => {
-    const reclaimed = await closeAbandoned(tx)
-    await expireApprovals(tx)
-    return reclaimed
-  })
+  if ((await due(scope)).length === 0) return { calls: 0, turns: 0, approvals: 0 }
+  return (await scope.change(endDue)).reclaimed
 }
 
-/** Ends what owners left whose time is over. Runs inside a transaction. */
-export async function closeAbandoned(tx: Change): Promise<Reclaimed> {
-  for (const { fence } of await goneProcesses(tx)) await released(tx, await tx.all(END_GONE, { fence: Number(fence) }))
+/** Ends what owners left whose time is over, then questions whose time is over. Runs inside a transaction. */
+export async function endDue(tx: Change): Promise<{ readonly reclaimed: Reclaimed; readonly expired: number }> {
+  const rows = await due(tx)
+  if (rows.length === 0) return { reclaimed: { calls: 0, turns: 0, approvals: 0 }, expired: 0 }
+  return { reclaimed: await closeAbandoned(tx, rows), expired: await expireApprovals(tx) }
+}
+
+async function due(statements: Statements): Promise<Row[]> {
+  return (await statements.all(DUE)).filter(({ process }) => process === null || isProcessGone(String(process)))
+}
+
+async function closeAbandoned(tx: Change, rows: readonly Row[]): Promise<Reclaimed> {
+  for (const { fence } of rows) await released(tx, await tx.all(END_GONE, { fence: Number(fence) }))
   await released(tx, await tx.all(END_EXPIRED))
   const turns = await tx.all(LEFT_TURNS)
   for (const row of turns) {
@@ -87,14 +92,10 @@ export async function closeAbandoned(tx: Change): Promise<Reclaimed> {
       await tx.run(IS_WAITING, { turnId })
       await tx.run(EXTEND, { turnId })
     }
-    await tx.event({ type: `turn.${String(row.state)}`, ...eventOwner(row), references: { turnId } })
+    tx.event({ type: `turn.${String(row.state)}`, ...eventOwner(row), references: { turnId } })
   }
   const calls = await tx.all(LEFT_CALLS)
   return { calls: calls.length, turns: turns.length, approvals: await closeCalls(tx, calls) }
-}
-
-async function goneProcesses(statements: Statements): Promise<Row[]> {
-  return (await statements.all(PROCESSES)).filter(({ process }) => isProcessGone(String(process)))
 }
 
 /** Ends what was under the leases too. Who waits for a session, or behind a message that was left, learns it. */
@@ -102,9 +103,9 @@ export async function released(tx: Change, leases: readonly Row[]): Promise<void
   const held = leases.length > 0 ? await tx.all(END_HELD) : []
   for (const { name, fence } of [...leases, ...held]) {
     const sessionId = sessionOfLease(String(name))
-    if (sessionId !== undefined) await tx.event({ type: 'session.released', sessionId })
+    if (sessionId !== undefined) tx.event({ type: 'session.released', sessionId })
     for (const row of await tx.all(LEFT_MESSAGES, { fence: Number(fence) }))
-      await tx.event({ type: 'turn.left', ...eventOwner(row), references: { turnId: String(row.id) } })
+      tx.event({ type: 'turn.left', ...eventOwner(row), references: { turnId: String(row.id) } })
   }
 }
 
@@ -122,18 +123,18 @@ async function closeCalls(tx: Change, calls: readonly Row[]): Promise<number> {
     const state = hasStarted ? 'interrupted' : 'not run'
     const outcome = toJson('outcome', hasStarted ? INTERRUPTED : NOT_RUN)
     await tx.run(CLOSE_CALL, { callId, state, outcome })
-    await tx.event({ type: `call.${eventWord(state)}`, ...eventOwner(row), references: { callId } })
+    tx.event({ type: `call.${eventWord(state)}`, ...eventOwner(row), references: { callId } })
     approvals += await endApproval(tx, callId)
   }
   return approvals
 }
 
 /** Sets open questions whose time is over to `expired`. A question of a dead process gets its longer time first. */
-export async function expireApprovals(tx: Change): Promise<number> {
+async function expireApprovals(tx: Change): Promise<number> {
   const rows = await tx.all(EXPIRE)
   for (const row of rows) {
     const references = { approvalId: String(row.id), callId: String(row.call_id) }
-    await tx.event({ type: 'approval.expired', ...eventOwner(row), references })
+    tx.event({ type: 'approval.expired', ...eventOwner(row), references })
   }
   return rows.length
 }
@@ -143,7 +144,7 @@ export async function endApproval(tx: Change, callId: string): Promise<number> {
   const ended = await tx.all(OVER_APPROVALS, { callId })
   for (const row of ended) {
     const references = { approvalId: String(row.id), callId }
-    await tx.event({ type: 'approval.not-run', ...eventOwner(row), references })
+    tx.event({ type: 'approval.not-run', ...eventOwner(row), references })
   }
   return ended.length
 }

@@ -1,9 +1,9 @@
 import type { NexusError } from '../../kernel/index.ts'
 import type { Description } from '../database.ts'
-import type { EventReferences, NewEvent, StoredEvent } from '../events.ts'
+import type { NewEvent } from '../events.ts'
 import { toJson } from '../rules.ts'
 import type { Wakes, Woken } from './follow.ts'
-import { defined, optionalText, type Row, type Values } from './columns.ts'
+import type { Row, Values } from './columns.ts'
 
 export type { Row, Values }
 
@@ -15,21 +15,29 @@ export interface Statements {
   all(sql: string, values?: Values): Promise<Row[]>
 }
 
+export interface Statement {
+  readonly sql: string
+  readonly values: Values
+}
+
 /** An open database. Every failure is a `NexusError` STORE_FAILED that names it. */
 export interface Connection extends Statements {
-  /** Runs `work` in one write transaction: all of it is durable afterwards, or nothing happened. Do not nest. */
-  transaction<T>(work: (tx: Statements) => Promise<T>): Promise<T>
+  /**
+   * Runs `work` in one write transaction: all of it is durable afterwards, or nothing happened. Do not nest.
+   * Statements that `last` returns go with the commit: nobody needs their answers.
+   */
+  transaction<T>(work: (tx: Statements) => Promise<T>, last?: () => readonly Statement[]): Promise<T>
   /** The failure of a database that contains something Nexus did not write. */
   damaged(cause: unknown): NexusError
   readonly description: Description
-  /** Wakes the other processes that follow the project of the connection, when the change is committed; absent where they see it. */
-  notify?(tx: Statements): Promise<unknown>
+  /** Wakes the other processes that follow the project `:projectId`, when the change is committed; absent where they see it. */
+  readonly notify?: string
   close(): Promise<void>
 }
 
-/** A transaction that writes the events of its changes. */
+/** A transaction that writes the events of its changes, with its commit and in their order. */
 export interface Change extends Statements {
-  event(event: NewEvent): Promise<StoredEvent>
+  event(event: NewEvent): void
 }
 
 /** The statements of one project: every `:projectId` is that project. */
@@ -44,8 +52,7 @@ export interface Scope extends Statements {
 /** Without an agent of its own, an event has that of its session. */
 const INSERT_EVENT = `insert into events (project_id, agent_id, session_id, type, refs, at)
   values (:projectId, coalesce(:agentId, (select agent_id from sessions where project_id = :projectId and id = :sessionId)),
-    :sessionId, :type, :refs, :now)
-  returning id, at, agent_id`
+    :sessionId, :type, :refs, :now)`
 
 /** Changes that end a wait of another process, such as that for an answer. */
 const WAKES_OTHERS = /^(turn\.(?!running|step)|approval\.|session\.released)/
@@ -58,39 +65,37 @@ export function createScope(connection: Connection, projectId: string, wakes: Wa
     damaged: (cause) => connection.damaged(cause),
     projectId,
     async change(work) {
-      let types: string[] = []
-      const result = await connection.transaction(async (raw) => {
-        types = [] // A lost connection runs the work again; what it wrote before was rolled back.
-        const tx = scoped(raw, projectId)
-        const event = (each: NewEvent): Promise<StoredEvent> => {
-          types.push(each.type)
-          return insertEvent(tx, projectId, each)
-        }
-        const done = await work({ ...tx, event })
-        if (types.some((type) => WAKES_OTHERS.test(type))) await connection.notify?.(raw)
-        return done
-      })
-      if (types.some((type) => WAKES.test(type))) wakes.wake(projectId)
+      let events: NewEvent[] = []
+      const isAny = (wanted: RegExp): boolean => events.some(({ type }) => wanted.test(type))
+      const result = await connection.transaction(
+        (raw) => {
+          events = [] // A lost connection runs the work again; what it wrote before was rolled back.
+          return work({ ...scoped(raw, projectId), event: (each) => void events.push(each) })
+        },
+        () => [
+          ...events.map((event) => ({ sql: INSERT_EVENT, values: { ...valuesOf(event), projectId } })),
+          ...(connection.notify !== undefined && isAny(WAKES_OTHERS)
+            ? [{ sql: connection.notify, values: { projectId } }]
+            : []),
+        ],
+      )
+      if (isAny(WAKES)) wakes.wake(projectId)
       return result
     },
     onWake: (listener) => wakes.on(projectId, listener),
   }
 }
 
-async function insertEvent(tx: Statements, projectId: string, event: NewEvent): Promise<StoredEvent> {
-  const { type, agentId, sessionId } = event
-  const refs = toJson('references', event.references ?? {})
-  const values = { agentId: agentId ?? null, sessionId: sessionId ?? null, type, refs }
-  const row = await tx.get(INSERT_EVENT, values)
-  return defined<StoredEvent>({
-    id: Number(row?.id),
-    projectId,
-    at: Number(row?.at),
-    type,
-    agentId: optionalText(row?.agent_id),
-    sessionId,
-    references: JSON.parse(refs) as EventReferences,
-  })
+function valuesOf({ type, agentId, sessionId, references }: NewEvent): Values {
+  const refs = toJson('references', references ?? {})
+  return { agentId: agentId ?? null, sessionId: sessionId ?? null, type, refs }
+}
+
+/** An event whose number the caller needs. */
+export async function appendEvent(tx: Statements, event: NewEvent): Promise<Row> {
+  const [row] = await tx.all(`${INSERT_EVENT} returning *`, valuesOf(event))
+  if (!row) throw new Error('The event was not written.')
+  return row
 }
 
 function scoped(statements: Statements, projectId: string): Statements {

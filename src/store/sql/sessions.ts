@@ -12,7 +12,7 @@ import {
 import type { Lease } from '../leases.ts'
 import { ALL_ROWS, defined, filters, json, optionalJson, optionalNumber } from './columns.ts'
 import { assertOwned, fencing, OWNED } from './leases.ts'
-import { closeAbandoned } from './reclaim.ts'
+import { endDue } from './reclaim.ts'
 import type { Change, Row, Scope, Statements, Values } from './scope.ts'
 
 const INSERT = `insert into sessions (project_id, id, agent_id, title, scope, created_at, updated_at, loaded)
@@ -117,7 +117,7 @@ export function createSqlSessions(scope: Scope): Sessions {
     },
     async remove(id) {
       await scope.change(async (tx) => {
-        await closeAbandoned(tx)
+        await endDue(tx)
         const { agentId } = await mustGet(tx, id)
         if (await tx.get(IS_NEEDED, { id })) throw storeError('CONFLICT', MESSAGES.sessionNeeded({ id }))
         if (await tx.get(BUSY, { id })) throw storeError('CONFLICT', MESSAGES.sessionBusy({ id }))
@@ -134,7 +134,7 @@ export function createSqlSessions(scope: Scope): Sessions {
       return scope.change(async (tx) => {
         const before = await mustGet(tx, id)
         if ((await tx.run(UPDATE, values)) === 0) await assertOwned(tx, lease)
-        for (const event of sessionEvents(before, { snapshot, loaded })) await tx.event(event)
+        for (const event of sessionEvents(before, { snapshot, loaded })) tx.event(event)
         return mustGet(tx, id)
       })
     },
@@ -144,7 +144,7 @@ export function createSqlSessions(scope: Scope): Sessions {
 /** Removes a session that is not used in the transaction of another change. */
 export async function removeSession(tx: Change, id: string, agentId: string): Promise<void> {
   for (const statement of [...REMOVE, REMOVE_AGENT, REMOVE_SESSION]) await tx.run(statement, { id })
-  await tx.event({ type: 'session.removed', agentId, sessionId: id })
+  tx.event({ type: 'session.removed', agentId, sessionId: id })
 }
 
 /** Makes a session in the transaction of another change. */
@@ -156,7 +156,7 @@ export async function insertSession(
   const texts = { title: toJson('title', title), scope: scope === undefined ? null : toJson('scope', scope) }
   if ((await tx.run(INSERT, { ...values, ...texts })) === 0)
     throw storeError('CONFLICT', MESSAGES.sessionExists({ id }))
-  await tx.event({ type: 'session.created', agentId, sessionId: id })
+  tx.event({ type: 'session.created', agentId, sessionId: id })
 }
 
 /** Adds messages to the history of a session in the transaction of another change that has checked the lease. */
@@ -179,7 +179,7 @@ async function insertMessages(tx: Change, about: Values & { id: string }, texts:
   }
   if (seqs.length === 0) return false
   const references = { firstMessage: seqs[0], lastMessage: seqs.at(-1) }
-  await tx.event({ type: 'session.messages', sessionId: about.id, references })
+  tx.event({ type: 'session.messages', sessionId: about.id, references })
   return true
 }
 

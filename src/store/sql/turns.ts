@@ -234,12 +234,12 @@ function counting(tokens: TurnStep['tokens'] | undefined, activeMs = 0): Values 
 /** Each answer with its number and tokens, for who follows. */
 async function stepped(tx: Change, turn: TurnRecord, tokens: TurnStep['tokens']): Promise<TurnRecord> {
   const references = { turnId: turn.id, step: turn.use.steps, ...tokens }
-  await tx.event({ type: 'turn.step', sessionId: turn.sessionId, references })
+  tx.event({ type: 'turn.step', sessionId: turn.sessionId, references })
   return turn
 }
 
 async function changed(tx: Change, turn: TurnRecord, word: string = turn.state): Promise<TurnRecord> {
-  await tx.event({ type: `turn.${word}`, sessionId: turn.sessionId, references: { turnId: turn.id } })
+  tx.event({ type: `turn.${word}`, sessionId: turn.sessionId, references: { turnId: turn.id } })
   return turn
 }
 

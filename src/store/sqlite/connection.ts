@@ -87,11 +87,12 @@ export async function openConnection(file: string, clock: Clock = systemClock): 
     run: (sql, values) => inTurn(() => waitForOthers(() => direct.run(sql, values))),
     get: (sql, values) => inTurn(() => waitForOthers(() => direct.get(sql, values))),
     all: (sql, values) => inTurn(() => waitForOthers(() => direct.all(sql, values))),
-    transaction: (work) =>
+    transaction: (work, ending = () => []) =>
       inTurn(async () => {
         await waitForOthers(() => direct.run('begin immediate'))
         try {
           const result = await work(direct)
+          for (const { sql, values } of ending()) await direct.run(sql, values)
           await direct.run('commit')
           return result
         } catch (error) {

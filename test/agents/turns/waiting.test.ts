@@ -3,16 +3,17 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parsePolicy } from '../../../src/authorize/index.ts'
 import { type AgentEvent, createAgent } from '../../../src/agents/turns/index.ts'
 import { createRuntime, type Parts } from '../../../src/runtime/index.ts'
 import { createFolderSource } from '../../../src/skills/sources/index.ts'
 import { type Clock, systemClock } from '../../../src/kernel/index.ts'
-import { createMemoryStore, openSqliteStore, type Store } from '../../../src/store/index.ts'
+import { createMemoryStore, openPostgresStore, openSqliteStore, type Store } from '../../../src/store/index.ts'
 import { type Reply, startModelServer } from '../../../src/testing/index.ts'
 import { defineTool } from '../../../src/tools/index.ts'
+import { startPostgres, whyNoPostgres } from '../../store/postgres-server.ts'
 import { isWhole, localModel } from './rig.ts'
 
 const SECRET = 'hunter2-hunter2'
@@ -26,11 +27,14 @@ const calls = (...tokens: readonly string[]): Reply => ({
 type Process = Partial<Pick<Parts, 'sources' | 'secrets' | 'approvals'>> & { readonly deny?: readonly string[] }
 
 /** Processes over one store: each `open` is a process, and `die` lets its leases end as after kill -9. */
-async function startProcesses(script: readonly Reply[], path?: string) {
+async function startProcesses(
+  script: readonly Reply[],
+  openStore: (about: { projectId: string; clock: Clock }) => Promise<Store> = createMemoryStore,
+) {
   let ahead = 0
   const clock: Clock = { ...systemClock, now: () => Date.now() + ahead }
   const about = { projectId: 'default', clock }
-  const store = path === undefined ? await createMemoryStore(about) : await openSqliteStore({ ...about, path })
+  const store = await openStore(about)
   const server = await startModelServer({ script: [...script] })
   const paid: string[] = []
   const open = async (over: Store, { deny = [], ...more }: Process = {}) => {
@@ -209,35 +213,61 @@ describe('a turn whose process ended while a person was asked', () => {
     assert.deepEqual([rig.paid, (await rig.history()).at(-2)], [['a'], left])
   })
 
-  it('lets another message wait with less than a write a second, heartbeats included', async (t) => {
-    const directory = mkdtempSync(join(tmpdir(), 'nexus-waits-'))
-    t.after(() => rmSync(directory, { recursive: true }))
-    const path = join(directory, 'nexus.db')
-    await using rig = await startProcesses([calls('a'), DONE], path)
+  /** How many of 100 looks, one after each 100 ms of 10 s, find another `version` of a database in which a second message waits. */
+  async function writesOfWaiting(
+    t: TestContext,
+    openStore: Parameters<typeof startProcesses>[1],
+    version: () => Promise<unknown>,
+  ): Promise<number> {
+    await using rig = await startProcesses([calls('a'), DONE], openStore)
     const turnId = await rig.leaveAsking()
     t.mock.timers.enable({ apis: ['setInterval'] })
     const waits = Promise.withResolvers<void>()
     const onEvent = ({ type }: AgentEvent) => type === 'notice' && waits.resolve()
     const sent = (await rig.open()).send('Next.', { onEvent })
     await waits.promise
-    const database = new DatabaseSync(path, { readOnly: true })
-    const version = () => database.prepare('pragma data_version').get()?.['data_version']
-    const settle = async () => {
-      for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate)
-    }
-    await settle()
-    let [last, writes] = [version(), 0]
+    let [last, writes] = [await version(), 0]
     for (let ms = 0; ms < 10_000; ms += 100) {
       t.mock.timers.tick(100)
-      await settle()
-      if (version() !== last) writes += 1
-      last = version()
+      const present = await version()
+      if (present !== last) writes += 1
+      last = present
     }
-    database.close()
     t.mock.timers.reset()
-    assert.ok(writes > 0 && writes < 10, `${writes} writes in 10 s`)
     await rig.store.turns.cancel(turnId)
     assert.equal((await sent).end, 'done')
+    return writes
+  }
+
+  it('lets another message wait with less than a write a second, heartbeats included', async (t) => {
+    const directory = mkdtempSync(join(tmpdir(), 'nexus-waits-'))
+    t.after(() => rmSync(directory, { recursive: true }))
+    const path = join(directory, 'nexus.db')
+    let database: DatabaseSync | undefined
+    const writes = await writesOfWaiting(
+      t,
+      (about) => openSqliteStore({ ...about, path }),
+      async () => {
+        for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate)
+        database ??= new DatabaseSync(path, { readOnly: true })
+        return database.prepare('pragma data_version').get()?.['data_version']
+      },
+    )
+    database?.close()
+    assert.ok(writes > 0 && writes < 10, `${writes} writes in 10 s`)
+  })
+
+  it('lets it wait so on Postgres too', { skip: whyNoPostgres() ?? false }, async (t) => {
+    const server = await startPostgres(['autovacuum=off'])
+    t.after(() => server.close())
+    // The server gives a number to each transaction that writes, and none to others.
+    const next = 'select pg_snapshot_xmax(pg_current_snapshot())::text as next'
+    const writes = await writesOfWaiting(
+      t,
+      (about) => openPostgresStore({ ...about, url: server.url() }),
+      async () => String(((await server.query(next)).rows[0] as { next: string }).next),
+    )
+    assert.ok(writes > 0 && writes < 10, `${writes} writes in 10 s`)
   })
 
   it('names its question to the next message, which waits until the turn is cancelled', async () => {
