@@ -87,6 +87,11 @@ export interface ToolOptions {
   readonly capabilities?: readonly string[]
   /** Name of the argument that names a skill, so that trust and ledger can speak of it. */
   readonly skillArgument?: string
+  /**
+   * Calling it again with the same `callId` has the effect of calling it once. When its process ended while it ran, the turn waits, and
+   * whoever goes on with it makes the call again with that id.
+   */
+  readonly isIdempotent?: boolean
 }
 
 /** One callable action. `execute` gets checked arguments and returns an outcome; what it throws becomes a failure. */

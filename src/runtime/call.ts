@@ -30,7 +30,8 @@ export async function runCall(
   const { decision: first, approval, isRemembered } = await decideCall(checked, project, options)
 
   // record, before anybody is asked and before anything runs; a refused call ends here in one write
-  const row = { call: shown, decision: first, skill: checked.row }
+  const { isIdempotent } = agent.registry.get(call.tool)?.options ?? {}
+  const row = { call: shown, decision: first, skill: checked.row, isIdempotent }
   const refusal = refusalOf(first, checked, signal) ?? (await refusedArguments(checked, first, approval !== undefined))
   if (refusal) {
     const outcome = await redactAndBound(project, call, { outcome: refusal })
@@ -68,7 +69,7 @@ async function endOf({ store }: ProjectState, known: LedgerEntry, signal: AbortS
 
 type Options = CallOptions & { readonly signal: AbortSignal }
 
-/** The rest of a call that an ended process recorded: a person was asked about it, and it never began. */
+/** The rest of a call that an ended process recorded: a person was asked about it and it never began, or it is idempotent. */
 async function goOn(
   checked: CheckedCall,
   project: ProjectState,
@@ -84,8 +85,11 @@ async function goOn(
     const closed = await project.store.ledger.close(entry.call.id, refusal, { lease, message })
     return { entry: closed, decision, outcome: refusal }
   }
-  const approval = { id: approvalId }
-  return askAndRun(checked, project, { first: entry.decision, approval, isAgreed: true, lease, options })
+  const approval = approvalId === undefined ? undefined : { id: approvalId }
+  const now = checked.agent.decide(checked.shown, checked.skill)
+  // One that began was allowed, perhaps by a person. Rules that deny it now stop it.
+  const first = approval === undefined && now.type === 'deny' ? now : entry.decision
+  return askAndRun(checked, project, { first, approval, isAgreed: true, lease, options })
 }
 
 function isSameCall(now: Call, asked: Call): boolean {

@@ -145,12 +145,12 @@ export interface CallOptions {
   /** A sentence that says why no person can be asked, for the denial; default that there is no terminal. */
   readonly whyNotAsked?: string
   /**
-   * The entry and the question of a call that an ended process recorded, when the owner of its turn goes on: nobody is asked again, the
-   * answer counts, and everything else is decided as it is now.
+   * The entry of a call that an ended process recorded, when the owner of its turn goes on. With a question nobody is asked again: the
+   * answer counts, and everything else is decided as it is now. Without one it is an idempotent call that began, which is made again.
    */
   readonly goesOn?: {
     readonly entry: LedgerEntry
-    readonly approvalId: string
+    readonly approvalId?: string | undefined
     /** Ends the call, which cannot run any more. */
     readonly refusal?: Outcome
   }

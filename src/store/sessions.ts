@@ -67,7 +67,7 @@ export interface SessionChange {
 
 /**
  * `dropped`: never run, by a person's choice. `interrupted`: its process died in the middle. `waiting`: its process died while
- * people were asked; it has its place in the session, and whoever takes it goes on from the answers.
+ * people were asked or idempotent calls ran; it has its place in the session, and whoever takes it goes on from the answers.
  */
 export type TurnState = 'queued' | 'running' | 'waiting' | 'done' | 'cancelled' | 'dropped' | 'interrupted'
 
@@ -165,7 +165,7 @@ export interface Turns {
    * oldest first. They keep their place: no later one is taken before them. When the lease ends first, they are left again.
    */
   adopt(sessionId: string, lease: Lease): Promise<readonly TurnRecord[]>
-  /** A queued or waiting turn is cancelled, with its open calls; for a running one its owner is asked to. An ended one stays as it is. */
+  /** A queued or waiting turn is cancelled, with its open calls and the messages whose request id is the id of one; for a running one its owner is asked to. An ended one stays as it is. */
   cancel(turn: TurnName): Promise<TurnRecord>
   /** A queued turn is dropped; any other one stays as it is. */
   drop(id: string): Promise<TurnRecord>

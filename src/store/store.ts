@@ -20,8 +20,8 @@ export interface Store {
   /**
    * Ends the leases whose time is over and closes what their owners left: started calls become `interrupted`
    * ("interrupted: outcome unknown"), calls that waited for an answer and their approvals `not run`, running turns
-   * `interrupted`; queued turns stay. A running turn whose open calls all wait for an answer, or for what follows it, becomes
-   * `waiting` and keeps them with their questions. Expires questions too. Reads first: where nothing is due, nothing is
+   * `interrupted`; queued turns stay. A running turn whose open calls all wait for an answer, or for what follows it, or are idempotent,
+   * becomes `waiting` and keeps them with their questions. Expires questions too. Reads first: where nothing is due, nothing is
    * written. `acquire` ends and closes the same.
    */
   reclaim(): Promise<Reclaimed>
@@ -81,6 +81,8 @@ export interface NewCall {
   readonly skill?: LedgerEntry['skill']
   /** Needed when the decision is `ask`: what a person is asked. */
   readonly approval?: NewApproval
+  /** The next owner of its turn may make the call again with the same id, if its process ends before the call does. */
+  readonly isIdempotent?: boolean | undefined
   /** A call that is refused at once is recorded with its end, in one write. */
   readonly outcome?: Outcome
   /** With `outcome`: joins the history of the call's session in the same change; `lease` is that session's. */

@@ -13,17 +13,35 @@ import type { Acting, PoolState } from './pool-state.ts'
 import type { Created, CreateRequest, PoolOptions } from './types.ts'
 
 export async function create(state: PoolState, acting: Acting, request: CreateRequest): Promise<Created> {
-  const { options, opened } = state
+  const { options } = state
   const { store } = options.runtime
   if (request.id !== undefined && !isAgentId(request.id))
     throw poolError('INVALID_ARGUMENT', POOL.badId(typeof request.id === 'string' ? request.id : typeof request.id))
   const origin = await originOf(options, acting, request)
+  const known = await madeBefore(store, origin, request)
+  if (known) return describe(state, { row: known, clipped: [] })
   if (request.model !== undefined) await openModel(options, request.model)
   const parent = origin.row ?? (origin.madeIn === undefined ? undefined : { id: origin.of, sessionId: origin.madeIn })
   if (parent) await state.budgets.checkChild(parent, request.budget)
-  const { row, clipped } = await insert(options, origin, request)
-  await state.own(row)
-  state.announce(row, 'agent-created')
+  const made = await insert(options, origin, request)
+  await state.own(made.row)
+  state.announce(made.row, 'agent-created')
+  return describe(state, made)
+}
+
+interface Made {
+  readonly row: AgentRecord
+  readonly clipped: readonly string[]
+}
+
+/** The agent that the same request has made. */
+async function madeBefore({ agents }: Store, { parent }: Found, { id, requestId }: CreateRequest) {
+  const row = id === undefined || requestId === undefined ? undefined : await agents.find(id)
+  return row && row.parent === parent && readSettings(row).request === requestId ? row : undefined
+}
+
+async function describe({ options, opened }: PoolState, { row, clipped }: Made): Promise<Created> {
+  const { store } = options.runtime
   const { handle } = await opened.open(row)
   const [agent] = await infosOf(store, [row], options)
   if (!agent) throw poolError('AGENT_NOT_FOUND', POOL.notFound(row.id))
@@ -39,19 +57,15 @@ export async function create(state: PoolState, acting: Acting, request: CreateRe
 }
 
 /** Its ceiling names its path, so an id is chosen before the row is made; another one that takes it first is a reason to try again. */
-async function insert(
-  options: PoolOptions,
-  origin: Found,
-  request: CreateRequest,
-): Promise<{ readonly row: AgentRecord; readonly clipped: readonly string[] }> {
+async function insert(options: PoolOptions, origin: Found, request: CreateRequest): Promise<Made> {
   const { store } = options.runtime
-  const { model, instructions, budget, title = '' } = request
+  const { model, instructions, budget, title = '', requestId } = request
   const { profile, madeIn, parent } = origin
   for (;;) {
     const id = request.id ?? (await firstFree(store))
     const path = parent === undefined ? id : `${origin.of}/${id}`
     const { rules, skills, clipped } = newRights(path, { origin, request }, contextOf(options))
-    const settings = saveSettings({ profile, madeIn, model, instructions, budget, skills })
+    const settings = saveSettings({ profile, madeIn, model, instructions, budget, skills, request: requestId })
     const { scope } = options.runtime.openAgent()
     try {
       const about = { id, title, scope, settings, ...(parent !== undefined && { parent }) }

@@ -1,6 +1,7 @@
 /** sending: messages between agents. One downward waits for the answer, one upward never waits: so no circle of agents waits. */
 import { randomBytes } from 'node:crypto'
-import type { Agent } from '../turns/index.ts'
+import type { AgentRecord } from '../../store/index.ts'
+import { type Agent, hasMessage } from '../turns/index.ts'
 import { POOL, poolError } from './messages.ts'
 import type { Acting, PoolState } from './pool-state.ts'
 import { isKey, type Target } from './reach.ts'
@@ -22,9 +23,32 @@ export async function send(state: PoolState, acting: Acting, { id, content, requ
   }
   // For a descendant it is the task: nobody else gives it one.
   const { agent } = await state.opened.open(target.row)
-  const signal = untilClosed(state, request.signal)
-  const result = await state.running(target.row.key, agent.send(content, { ...request, requestId, signal }))
-  return { type: 'answered', requestId, result }
+  const stop = new AbortController()
+  const signal = AbortSignal.any([untilClosed(state, request.signal), stop.signal])
+  try {
+    const sending = agent.send(content, { ...request, requestId, signal })
+    const [result] = await Promise.all([
+      state.running(target.row.key, sending),
+      goOn(state, target.row, { ...request, signal }),
+    ])
+    return { type: 'answered', requestId, result }
+  } finally {
+    stop.abort()
+  }
+}
+
+/**
+ * A turn whose process ended while other agents worked for it has its place before this message. It goes on here, unless a person is
+ * still asked about a call below it.
+ */
+async function goOn(state: PoolState, row: AgentRecord, options: SendRequest & { readonly signal: AbortSignal }) {
+  const { store, approvals } = state.options.runtime
+  const [waiting] = await store.turns.list({ sessionId: row.sessionId, states: ['waiting'] })
+  if (!waiting || waiting.requestId === options.requestId) return
+  const isBelow = ({ agentPath }: { readonly agentPath: string }): boolean => `${agentPath}/`.startsWith(`${row.path}/`)
+  if ((await approvals.list()).some(isBelow)) return
+  const { agent } = await state.opened.open(row)
+  await state.running(row.key, agent.takeOver({ signal: options.signal }))
 }
 
 /** A closed pool cancels what it runs. */
@@ -51,9 +75,16 @@ async function sendUp(
   target: Extract<Target, { readonly type: 'parent' }>,
   { content, from, requestId }: Upward,
 ): Promise<'delivered' | 'queued'> {
-  const { opened } = state
+  const { opened, options } = state
+  const { store } = options.runtime
+  const { sessionId } = target
+  // The same message again, after a process that ended: it was queued or delivered, and is not a second time.
+  if (await store.turns.get({ sessionId, requestId })) return 'queued'
+  const author = { ...from, requestId }
+  if ((await store.sessions.get(sessionId)) && hasMessage(await store.sessions.messages(sessionId), author))
+    return 'delivered'
   const agent: Agent = target.row ? (await opened.open(target.row)).agent : opened.configured(target)
-  if (await agent.deliver(content, from)) return 'delivered'
+  if (await agent.deliver(content, author)) return 'delivered'
   await new Promise<void>((resolve, reject) => {
     const onEvent = ({ type }: { readonly type: string }): void => {
       if (type === 'turn-queued') resolve()

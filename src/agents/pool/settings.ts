@@ -12,6 +12,8 @@ export interface AgentSettings {
   readonly instructions?: string
   readonly skills?: readonly string[]
   readonly budget?: Budget
+  /** The request that made it. */
+  readonly request?: string
 }
 
 export function saveSettings(settings: AgentSettings): JsonObject {
@@ -20,12 +22,13 @@ export function saveSettings(settings: AgentSettings): JsonObject {
 
 /** A fact of another form counts as absent, but for the list of skills: then it sees none. */
 export function readSettings({ settings }: Pick<AgentRecord, 'settings'>): AgentSettings {
-  const { profile, madeIn, model, instructions, skills, budget } = settings
+  const { profile, madeIn, model, instructions, skills, budget, request } = settings
   return {
     profile: text(profile) ?? '',
     madeIn: text(madeIn),
     model: text(model),
     instructions: text(instructions),
+    request: text(request),
     skills: skills === undefined ? undefined : texts(skills),
     budget: isJsonObject(budget) ? toBudget(budget) : {},
   }

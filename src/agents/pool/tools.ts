@@ -78,10 +78,10 @@ function create({ access, serving }: ToolPool): Tool {
       },
       required: ['agent_id'],
     },
-    options: { timeoutMs: 0 },
+    options: { timeoutMs: 0, isIdempotent: true },
     execute: async (args, { signal, callId }) => {
       checkPort(args, serving)
-      const { agent, clipped } = await makeOne(access, toRequest(idOf(args), args))
+      const { agent, clipped } = await makeOne(access, { ...toRequest(idOf(args), args), requestId: callId })
       const made = {
         agent_id: agent.id,
         url: `/agent/${agent.id}`,
@@ -135,7 +135,7 @@ function send({ access, serving }: ToolPool): Tool {
       required: ['agent_id', 'content'],
     },
     // The rules of the turn and the budgets limit it. Source: decisions.
-    options: { timeoutMs: 0 },
+    options: { timeoutMs: 0, isIdempotent: true },
     execute: async (args, { signal, callId }) => {
       checkPort(args, serving)
       const id = idOf(args)

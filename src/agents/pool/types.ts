@@ -65,6 +65,8 @@ export interface CreateRequest {
   readonly budget?: Budget
   /** Title of its session. */
   readonly title?: string
+  /** The caller's own id of the request: with the same one, the same parent makes the agent of this `id` once. */
+  readonly requestId?: string
 }
 
 export interface Created {

@@ -6,11 +6,19 @@ import type { StoredMessage } from '../../store/index.ts'
 export interface MessageAuthor {
   /** Ids of its ancestors and its own, such as `main/worker`. */
   readonly agent: string
+  /** Its own id of the message. */
+  readonly requestId?: string
 }
 
 /** The message as the history keeps it: its text as it was sent, and who sent it. */
-export function agentMessage(content: string, { agent }: MessageAuthor): StoredMessage {
-  return { role: 'user', content, providerOptions: { nexus: { from: toSafeLine(agent) } } }
+export function agentMessage(content: string, { agent, requestId }: MessageAuthor): StoredMessage {
+  const from = { from: toSafeLine(agent), ...(requestId !== undefined && { request: requestId }) }
+  return { role: 'user', content, providerOptions: { nexus: from } }
+}
+
+/** Whether a history has the message of an agent with that id of its own. */
+export function hasMessage(messages: readonly StoredMessage[], { agent, requestId }: Required<MessageAuthor>): boolean {
+  return messages.some((message) => ownNotes(message)?.request === requestId && authorOf(message) === toSafeLine(agent))
 }
 
 /** The author of a message that another agent sent; undefined for any other message. */

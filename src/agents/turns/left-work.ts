@@ -26,17 +26,21 @@ export async function openQuestion({ store, sessionId }: Place, ownId: string): 
   return { turnId: waiting.id, sessionId, question }
 }
 
-/** The recorded calls of a turn that goes on, by the model's id. */
+/** The recorded calls of a turn that goes on, by the model's id: those with a question, and idempotent ones that began. */
 export async function recordedCalls(
   { store, sessionId }: Place,
   turnId: string,
 ): Promise<ReadonlyMap<string, RecordedCall>> {
-  const entries = await store.ledger.list({ sessionId, turnId, states: ['asked', 'answered'] })
+  const entries = await store.ledger.list({ sessionId, turnId, states: ['asked', 'answered', 'started'] })
   const questions = await store.approvals.list({ sessionId })
   const found = new Map<string, RecordedCall>()
   for (const entry of entries) {
     const question = questions.findLast(({ callId }) => callId === entry.call.id)
-    if (question) found.set(entry.call.toolCallId ?? '', { entry, approvalId: question.id })
+    if (question || entry.state === 'started')
+      found.set(entry.call.toolCallId ?? '', {
+        entry,
+        ...(question && entry.state !== 'started' && { approvalId: question.id }),
+      })
   }
   return found
 }

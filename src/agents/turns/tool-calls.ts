@@ -116,7 +116,8 @@ async function runOne(call: NumberedCall, startedAt: number, turn: ToolTurn): Pr
     return outcome
   }
   const goesOn = turn.recorded.get(call.toolCallId)
-  const refusal = turn.hidden.has(call.toolCallId) ? HIDDEN : undefined
+  // One that began is made again: its effect was kept without secrets, if it came to that.
+  const refusal = turn.hidden.has(call.toolCallId) && goesOn?.entry.state !== 'started' ? HIDDEN : undefined
   if (refusal && !goesOn) {
     await answerUnrun(call, { outcome: refusal, startedAt }, turn)
     return refusal

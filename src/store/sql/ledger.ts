@@ -21,9 +21,9 @@ import type { Change, Row, Scope, Statements, Values } from './scope.ts'
 import { addMessages } from './sessions.ts'
 
 const INSERT = `insert into ledger_entries (project_id, call_id, agent_id, session_id, turn_id, origin, fence,
-    call, decision, skill, state, outcome, opened_at, started_at, closed_at)
+    call, decision, skill, state, outcome, idempotent, opened_at, started_at, closed_at)
   select :projectId, :callId, :agentId, :sessionId, :turnId, :origin, :fence, :call, :decision, :skill, :state, :outcome,
-    :now, case when :state = 'started' then :now end, case when :outcome is not null then :now end
+    :idempotent, :now, case when :state = 'started' then :now end, case when :outcome is not null then :now end
   where ${OWNED}
   on conflict (project_id, call_id) do nothing returning *`
 
@@ -61,7 +61,7 @@ export function createSqlLedger(scope: Scope): Ledger {
   }
   return {
     async record(given) {
-      const { call, decision, lease, skill, approval, outcome, message } = given
+      const { call, decision, lease, skill, approval, isIdempotent = false, outcome, message } = given
       const state = checkNewCall(scope.projectId, given)
       const values = {
         ...fencing(lease),
@@ -75,6 +75,7 @@ export function createSqlLedger(scope: Scope): Ledger {
         skill: skill ? toJson('skill', skill) : null,
         state,
         outcome: outcome ? toJson('outcome', outcome) : null,
+        idempotent: isIdempotent ? 1 : 0,
       }
       return scope.change(async (tx) => {
         if (!outcome) await assertLiving(tx, call.agentId)

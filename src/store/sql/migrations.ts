@@ -250,6 +250,11 @@ export function migrationsOf({ counter, identity, integer, strict, isSqlite }: D
         `alter table turns add column active_ms ${integer} not null default 0`,
       ],
     },
+    {
+      version: 14,
+      name: 'idempotent calls',
+      statements: [`alter table ledger_entries add column idempotent ${integer} not null default 0`],
+    },
   ]
 }
 

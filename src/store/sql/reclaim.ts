@@ -34,12 +34,12 @@ const CLOSE_CALL = `update ledger_entries set state = :state, outcome = :outcome
 const OVER_APPROVALS = `update approvals set state = 'not run'
   where project_id = :projectId and call_id = :callId and state = 'open' returning id, session_id`
 
-/** A turn none of whose open calls began can go on from the answers; one that nobody asked about cannot. */
+/** A turn none of whose open calls began can go on from the answers, and idempotent ones are made again. Without an open call it cannot. */
 const LEFT_TURNS = `update turns set
     state = case when exists (select 1 from ledger_entries where ledger_entries.project_id = :projectId
-        and ledger_entries.turn_id = turns.id and ledger_entries.state in ('asked', 'answered'))
+        and ledger_entries.turn_id = turns.id and ledger_entries.state in ('asked', 'answered', 'started'))
       and not exists (select 1 from ledger_entries where ledger_entries.project_id = :projectId
-        and ledger_entries.turn_id = turns.id and ledger_entries.state = 'started')
+        and ledger_entries.turn_id = turns.id and ledger_entries.state = 'started' and ledger_entries.idempotent = 0)
       and cancel_requested = 0
       then 'waiting' else 'interrupted' end,
     ended_at = :now
@@ -109,9 +109,11 @@ export async function released(tx: Change, leases: readonly Row[]): Promise<void
   }
 }
 
-/** Ends the calls of a turn that waited and was cancelled. */
-export async function closeCallsOfTurn(tx: Change, turnId: string): Promise<void> {
-  await closeCalls(tx, await tx.all(CALLS_OF_TURN, { turnId }))
+/** Ends the calls of a turn that waited and was cancelled; returns their ids. */
+export async function closeCallsOfTurn(tx: Change, turnId: string): Promise<readonly string[]> {
+  const calls = await tx.all(CALLS_OF_TURN, { turnId })
+  await closeCalls(tx, calls)
+  return calls.map((row) => String(row.call_id))
 }
 
 /** Returns how many open questions ended with them. */

@@ -61,7 +61,7 @@ const TAKE_OVER = `update turns set state = 'running', fence = :fence
   where project_id = :projectId and id = :id and state = 'waiting' and ${OWNED}`
 
 const TAKE_OVER_CALLS = `update ledger_entries set fence = :fence
-  where project_id = :projectId and turn_id = :id and state in ('asked', 'answered')`
+  where project_id = :projectId and turn_id = :id and state in ('asked', 'answered', 'started')`
 
 const COUNT = `steps = steps + :steps, input_tokens = input_tokens + :inputTokens,
     output_tokens = output_tokens + :outputTokens, total_tokens = total_tokens + :totalTokens,
@@ -81,6 +81,10 @@ const END_QUEUED = `update turns set state = :state, ended_at = :now
 
 const REQUEST_CANCEL = `update turns set cancel_requested = 1
   where project_id = :projectId and id = :id and state = 'running' and cancel_requested = 0`
+
+/** The messages that a call sent have its id. */
+const SENT_BY_CALL = `select id from turns
+  where project_id = :projectId and request_id = :callId and state in ('queued', 'running', 'waiting')`
 
 const EARLIER = `and (:before is null or seq < (
   select edge.seq from turns as edge where edge.project_id = :projectId and edge.id = :before))`
@@ -215,7 +219,8 @@ async function mustGetTurn(scope: Scope, statements: Statements, name: TurnName)
 export async function cancelTurn(scope: Scope, tx: Change, id: string): Promise<TurnRecord> {
   const isQueued = (await tx.run(END_QUEUED, { id, state: 'cancelled' })) > 0
   const isWaiting = !isQueued && (await tx.run(CANCEL_WAITING, { id })) > 0
-  if (isWaiting) await closeCallsOfTurn(tx, id)
+  for (const callId of isWaiting ? await closeCallsOfTurn(tx, id) : [])
+    for (const row of await tx.all(SENT_BY_CALL, { callId })) await cancelTurn(scope, tx, String(row.id))
   const isAsked = (await tx.run(REQUEST_CANCEL, { id })) > 0
   const turn = await mustGetTurn(scope, tx, id)
   if (isAsked) return changed(tx, turn, 'cancel-requested')

@@ -67,6 +67,33 @@ export function waitingTests(open: Open, clock: Advance): void {
     assert.deepEqual(states, ['c1 not run', 'c2 interrupted'])
   })
 
+  it('lets a turn wait whose call can be made again, and the next owner closes it; cancelled, it takes along what the call sent', async () => {
+    const store = await open()
+    const { turnId } = await leaveAsking(store)
+    const lease = await acquire(store, sessionLease('s1'), 'two')
+    assert.equal((await store.turns.take('s1', lease, { id: turnId }))?.state, 'running')
+    const about = { sessionId: 's1', turnId, origin: 'model' as const }
+    const made = { call: call(store, 'again', about), decision: ALLOW, isIdempotent: true }
+    assert.equal((await store.ledger.record({ ...made, lease })).state, 'started')
+    await clock.advance(TTL_MS)
+    assert.deepEqual(await store.reclaim(), { calls: 0, turns: 1, approvals: 0 })
+    assert.equal((await store.ledger.get('again'))?.state, 'started')
+    const owner = await acquire(store, sessionLease('s1'), 'three')
+    assert.equal((await store.turns.take('s1', owner, { id: turnId }))?.state, 'running')
+    const closed = await store.ledger.close('again', succeeded('ok'), { lease: owner })
+    assert.equal(closed.state, 'done')
+    // Another one, with the message that it sent.
+    await store.ledger.record({ ...made, call: call(store, 'later', about), lease: owner })
+    await store.sessions.create({ id: 'below', agentId: 'main', title: '' })
+    const message = { role: 'user' }
+    const sent = await store.turns.enqueue({ sessionId: 'below', message, lease: owner, requestId: 'later' })
+    await clock.advance(TTL_MS)
+    await store.reclaim()
+    assert.equal((await store.turns.cancel(turnId)).state, 'cancelled')
+    assert.equal((await store.ledger.get('later'))?.state, 'interrupted')
+    assert.equal((await store.turns.get(sent.id))?.state, 'cancelled')
+  })
+
   it('cancels a turn that waits, with its questions', async () => {
     const store = await open()
     const { turnId } = await leaveAsking(store)

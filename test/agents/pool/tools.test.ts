@@ -40,7 +40,7 @@ test('a model makes an agent, gives it work, and reads its answer in a boundary 
 })
 
 test("a message to a parent that waits is delivered before its next step, and is nobody else's words", async (t) => {
-  const { pool, server } = await startPool(t, {
+  const { pool, server, store } = await startPool(t, {
     script: brains({
       boss: [['nexus_send', { agent_id: 'w', content: 'Work.' }], 'Read it.'],
       worker: [['nexus_send', { agent_id: 'boss', content: 'Half done.' }], 'All done.'],
@@ -50,6 +50,12 @@ test("a message to a parent that waits is delivered before its next step, and is
   await pool.create({ id: 'w', parent: 'boss', preset: 'trusted', instructions: 'worker: work.' })
   await pool.send('boss', 'Go.')
   assert.match(answersIn((await pool.messages('w')).messages)[0]!, /"delivered":true/)
+  // As the call is made again after a process that ended: it is in the history once.
+  const [call] = await store.ledger.list({ agentId: (await store.agents.find('w'))!.key })
+  const again = await pool.as((await store.agents.find('w'))!).send('boss', 'Half done.', { requestId: call!.call.id })
+  assert.equal(again.type, 'delivered')
+  const got = (await pool.messages('boss')).messages.filter(({ content }) => content === 'Half done.')
+  assert.equal(got.length, 1)
   const last = server.requests.at(-1)!.messages
   const index = last.findIndex(({ text }) => text.includes('Half done.'))
   assert.equal(last[index]?.role, 'user')
@@ -131,4 +137,14 @@ test('cancel reaches down to the tool of a grandchild', async (t) => {
     ['idle', 'idle', 'idle'],
   )
   for (const id of ['a', 'b', 'c']) assert.equal(answersIn((await pool.messages(id)).messages).length, 1)
+})
+
+test('the same request of the same parent makes one agent', async (t) => {
+  const { pool, store } = await startPool(t, { script: [{ type: 'text', text: 'Hi.' }] })
+  const { agent } = await pool.create({ id: 'boss', budget: { maxChildren: 1 } })
+  const { agent: made } = await pool.create({ id: 'w', parent: 'boss', requestId: 'c1' })
+  assert.equal((await pool.create({ id: 'w', parent: 'boss', requestId: 'c1' })).agent.key, made.key)
+  for (const request of [{ parent: 'boss', requestId: 'c2' }, { requestId: 'c1' }, { parent: 'boss' }])
+    await assert.rejects(pool.create({ id: 'w', ...request }), { code: /CONFLICT|LIMIT_EXCEEDED/ })
+  assert.equal((await store.agents.list({ parent: agent.key })).length, 1)
 })

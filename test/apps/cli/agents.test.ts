@@ -61,8 +61,7 @@ async function story(t: TestContext, settings: string): Promise<void> {
     boss: [
       ['nexus_create', { agent_id: 'w', preset: 'sandboxed', instructions: 'worker', max_tokens: 1000 }],
       ['nexus_send', { agent_id: 'w', content: 'Work.' }],
-      // The end of the turn that was cut off is in its history.
-      'Not reached.',
+      'Boss has the answer.',
       'Boss goes on.',
     ],
     worker: [
@@ -84,14 +83,18 @@ async function story(t: TestContext, settings: string): Promise<void> {
   const rights = (await data<Status>('agent', 'status', 'w')).status
   assert.deepEqual([rights.preset, rights.level, rights.left], ['sandboxed', 'sandboxed', { maxTokens: 800 }])
 
-  const early = await place.run(['agent', 'resume', 'w', ...model])
+  const states = (await data<{ agents: readonly { id: string; state: string }[] }>('agent', 'list')).agents
+  assert.deepEqual(Object.fromEntries(states.map(({ id, state }) => [id, state])), { boss: 'waiting', w: 'waiting' })
+  const early = await place.run(['agent', 'resume', 'boss', ...model])
   assert.match(early.stderr, /did not go on: it waits for an answer about boss\/w: run_command/)
   assert.equal((await place.run(['approvals', 'answer', question.id, '--allow'])).code, 0)
-  const next = await place.run(['agent', 'resume', 'w', ...model])
-  assert.deepEqual([next.code, next.stdout], [0, 'Worker done.\n'], next.stderr)
+  // The parent goes on with its call, and the child with its turn.
+  const next = await place.run(['agent', 'resume', 'boss', ...model])
+  assert.deepEqual([next.code, next.stdout], [0, 'Boss has the answer.\n'], next.stderr)
   assert.equal(readFileSync(join(place.workspace, 'ran.txt'), 'utf8'), 'ran\n', 'the tool ran once')
   const { used, left } = (await data<Status>('agent', 'status', 'boss')).status
-  assert.deepEqual([used.own.totalTokens, used.subtree.totalTokens, left.maxTokens], [200, 500, 3800])
+  assert.deepEqual([used.own.totalTokens, used.subtree.totalTokens, left.maxTokens], [300, 600, 3700])
+  assert.match((await place.run(['agent', 'messages', 'boss'])).stdout, /Worker done\./)
 
   const messages = await place.run(['agent', 'messages', 'w'])
   assert.match(messages.stdout, /ACCESS_DENIED|PERMISSION_DENIED/)
@@ -111,6 +114,41 @@ describe('agents outlive their process:', { concurrency: true }, () => {
     t.after(() => server.close())
     await story(t, `store: { type: postgres, url: ${JSON.stringify(server.url())} }\n`)
   })
+})
+
+test('a parent that was killed while its child worked goes on before its next message; cancelled, it takes the child along', async (t) => {
+  const { place, model, data } = await setUp(t, '', {
+    boss: [
+      ['nexus_send', { agent_id: 'w', content: 'Work.' }],
+      'Boss has it.',
+      'Next.',
+      ['nexus_send', { agent_id: 'w', content: 'Again.' }],
+    ],
+    worker: [['run_command', { command: 'echo ran >> ran.txt' }], 'Done.', ['run_command', { command: 'echo again' }]],
+  })
+  await place.run(['agent', 'create', 'boss', '--instructions', 'boss'])
+  await place.run(['agent', 'create', 'w', '--parent', 'boss', '--preset', 'trusted', '--instructions', 'worker'])
+  const killedAsking = async (content: string): Promise<void> => {
+    const sending = place.start(['agent', 'send', 'boss', content, '--request', content, '--wait', ...model])
+    const sent = ended(sending)
+    await new Promise<void>((resolve) => sending.stderr?.on('data', (text) => /asks a person/.test(text) && resolve()))
+    sending.kill('SIGKILL')
+    await sent
+  }
+  const openQuestions = async (): Promise<readonly Question[]> =>
+    (await data<{ open: readonly Question[] }>('approvals', 'list')).open
+  await killedAsking('one')
+  const [question] = await openQuestions()
+  await place.run(['approvals', 'answer', question?.id ?? '', '--allow'])
+  assert.equal((await place.run(['agent', 'resume', 'w', ...model])).stdout, 'Done.\n')
+  const next = await place.run(['agent', 'send', 'boss', 'two', ...model])
+  assert.deepEqual([next.code, next.stdout], [0, 'Boss has it.\nNext.\n'], next.stderr)
+  assert.equal(readFileSync(join(place.workspace, 'ran.txt'), 'utf8'), 'ran\n')
+  await killedAsking('three')
+  assert.equal((await openQuestions()).length, 1)
+  assert.match((await place.run(['agent', 'cancel', 'boss', 'three'])).stdout, /^Cancelled/)
+  assert.deepEqual(await openQuestions(), [])
+  assert.equal((await data<Status>('agent', 'status', 'w')).status.state, 'idle')
 })
 
 test('a message is cancelled from another terminal, down to the sleeping tool of a grandchild', async (t) => {
