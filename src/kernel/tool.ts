@@ -71,6 +71,8 @@ export interface ToolContext {
   readonly mayChangeHeld?: boolean | undefined
   /** Asks a person about hosts for a command of this call; absent where a tool is run by itself. */
   readonly connecting?: Connecting | undefined
+  /** The standard input of a command; absent: it is empty. */
+  readonly input?: AsyncIterable<Uint8Array> | undefined
   /** Live output of a command, for display only; it must not throw. */
   readonly onOutput?: OnOutput | undefined
   /** Most bytes of each stream given to `onOutput`; default what is kept for the outcome. */

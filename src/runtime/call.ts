@@ -198,6 +198,7 @@ async function run(
     mayChangeHeld,
     signal: options.signal,
     connecting: createConnecting(checked, project, options),
+    input: options.input,
     onOutput: output?.onOutput,
     maxLiveBytes: options.maxLiveBytes,
   }

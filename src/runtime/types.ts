@@ -1,4 +1,5 @@
 /** The parts of a runtime, and what it offers. */
+import type { Readable } from 'node:stream'
 import type { Explanation } from '../authorize/index.ts'
 import type { Catalog, IndexStyle, PromptIndex, SnapshotDiff } from '../skills/catalog/index.ts'
 import type { GateRules } from '../skills/gate/index.ts'
@@ -132,6 +133,8 @@ export interface CallRequest {
 
 export interface CallOptions {
   readonly signal?: AbortSignal
+  /** What a command reads from its standard input, as far as it reads; destroyed at its end. Absent: nothing. */
+  readonly input?: Readable | undefined
   /** Live output of a command; must not throw. */
   readonly onOutput?: (chunk: { readonly stream: 'stdout' | 'stderr'; readonly text: string }) => void
   /** Most bytes of each stream given to `onOutput`; default `execution.maxOutputBytes`. They are passed on, not kept. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
 import { after, before, describe, it } from 'node:test'
 import { isNexusError } from '../kernel/index.ts'
 import type { CommandRequest, Sandbox } from '../machine/sandbox/index.ts'
@@ -106,6 +107,20 @@ function resultTests(rig: Rig): void {
   it('gives stdin to the command, and an empty one when there is none', async () => {
     assert.equal((await rig.run('cat', { stdin: 'one\ntwo\n' })).stdout, 'one\ntwo\n')
     assert.equal((await rig.run('cat; echo end')).stdout, 'end\n')
+  })
+
+  it('reads a stream as far as the command reads, and ends with the command while the stream is open', async () => {
+    const sent = new PassThrough()
+    sent.write('one\n')
+    assert.equal((await rig.run('head -n 1', { stdin: sent })).stdout, 'one\n')
+    assert.ok(sent.destroyed)
+    const failing = Readable.from(
+      (async function* () {
+        yield Buffer.from('two\n')
+        throw new Error('broken')
+      })(),
+    )
+    assert.equal((await rig.run('cat; echo end', { stdin: failing })).stdout, 'two\nend\n')
   })
 
   it('gives the declared variables to the command as they are', async () => {

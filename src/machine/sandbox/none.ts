@@ -125,7 +125,8 @@ async function execute(
   child.stderr?.on('data', (chunk: Buffer) => output.add('stderr', chunk))
   // The command may end before it has read its input; that is not a fault.
   child.stdin?.on('error', () => undefined)
-  child.stdin?.end(checked.stdin)
+  // Where it cannot be read on, it is at its end.
+  if (child.stdin) checked.stdin?.once('error', () => child.stdin?.end()).pipe(child.stdin)
 
   let end: CommandResult['end'] | undefined
   let graceTimer: NodeJS.Timeout | undefined
@@ -149,6 +150,7 @@ async function execute(
       notes: ['not confined: sandbox none'],
     }
   } finally {
+    checked.stdin?.destroy()
     clearTimeout(timer)
     clearTimeout(graceTimer)
     signal.removeEventListener('abort', onAbort)

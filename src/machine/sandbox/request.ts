@@ -1,6 +1,7 @@
 /** request: checks what a caller asks for and fills the defaults, the same for every kind of sandbox. */
 import { realpathSync, statSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { Readable } from 'node:stream'
 import { DEFAULTS } from '../../kernel/index.ts'
 import { checkEnvironment } from './environment.ts'
 import { REQUESTS, sandboxError } from './messages.ts'
@@ -33,7 +34,7 @@ export interface CheckedRequest {
   readonly maxOutputBytes: number
   /** At least `maxOutputBytes`. */
   readonly maxLiveBytes: number
-  readonly stdin: string | undefined
+  readonly stdin: Readable | undefined
   readonly network: CommandNetwork | undefined
   readonly networkDomains: CommandRequest['networkDomains']
   readonly onOutput: CommandRequest['onOutput']
@@ -49,9 +50,6 @@ export function checkRequest(request: CommandRequest): CheckedRequest {
   checkNumber('timeoutMs', timeoutMs, { least: 1, most: MAX_TIMEOUT_MS })
   checkNumber('maxOutputBytes', maxOutputBytes, { least: 0, most: MAX_OUTPUT_BYTES })
   checkNumber('maxLiveBytes', maxLiveBytes, { least: 0, most: Number.MAX_SAFE_INTEGER })
-  if (stdin !== undefined && Buffer.byteLength(stdin) > MAX_STDIN_BYTES) {
-    throw sandboxError(REQUESTS.longStdin(MAX_STDIN_BYTES))
-  }
   const workspace = realDirectory('workspace', request.workspace)
   const cwd = checkStart(workspace, request.cwd ?? '.')
   const paths = request.paths && openPaths({ given: request.workspace, real: workspace }, request.paths)
@@ -66,13 +64,21 @@ export function checkRequest(request: CommandRequest): CheckedRequest {
     ...foundBy(request),
     timeoutMs,
     maxOutputBytes,
-    stdin,
+    stdin: inputOf(stdin),
     network: opened(request),
     networkDomains: request.networkDomains,
     onOutput,
     onBytes,
     maxLiveBytes: Math.max(maxLiveBytes, maxOutputBytes),
   }
+}
+
+function inputOf(stdin: CommandRequest['stdin']): Readable | undefined {
+  if (stdin === undefined || stdin instanceof Readable) return stdin
+  if (typeof stdin !== 'string') return Readable.from(stdin)
+  const bytes = Buffer.from(stdin)
+  if (bytes.length > MAX_STDIN_BYTES) throw sandboxError(REQUESTS.longStdin(MAX_STDIN_BYTES))
+  return Readable.from([bytes])
 }
 
 /** Undefined where no host can be reached: then the command needs no way out. */

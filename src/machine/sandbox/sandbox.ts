@@ -31,8 +31,8 @@ export interface CommandRequest {
   readonly maxOutputBytes?: number | undefined
   /** Most bytes of each stream given to `onOutput`; default, and at least, `maxOutputBytes`. They are passed on, not kept. */
   readonly maxLiveBytes?: number | undefined
-  /** Bytes given to the command's standard input; without them it is empty. */
-  readonly stdin?: string
+  /** Its standard input: a text of at most 16 MiB, or pieces, which are read as far as the command reads. A stream is destroyed at its end. Absent: it is empty. */
+  readonly stdin?: string | AsyncIterable<Uint8Array> | undefined
   /** Live output as it comes, up to `maxLiveBytes`; must not throw. While it blocks, the command's writing waits. */
   readonly onOutput?: OnOutput | undefined
   /** All bytes of the output as they come, for the caller that keeps them; must not throw. While it blocks, the command's writing waits. */

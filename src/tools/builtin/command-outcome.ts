@@ -15,9 +15,12 @@ interface EndedRun {
   readonly findings: readonly CommandFinding[]
   /** The streams that are cut, kept whole. */
   readonly saved: readonly SavedOutput[]
+  /** Whether it could read a standard input. */
+  readonly hasInput: boolean
 }
 
-export function commandOutcome({ result, timeoutMs, limits, owned, findings, saved }: EndedRun): Outcome {
+export function commandOutcome(run: EndedRun): Outcome {
+  const { result, timeoutMs, limits, owned, findings, saved } = run
   const stdout = headOf(result.stdout, limits)
   const stderr = headOf(result.stderr, limits)
   const isCut = cutStreams(result, limits)
@@ -43,7 +46,7 @@ export function commandOutcome({ result, timeoutMs, limits, owned, findings, sav
   const more = cut ? [COMMANDS.cut(), ...saved.map(describeSaved)] : []
   const text = [
     `Exit code: ${result.exitCode}${result.exitCode === 0 ? '' : ' (the command reports a failure)'}`,
-    ...blocks(output, result.exitCode),
+    ...blocks(output, run),
     ...changedLine(result),
     ...more,
     ...notes.map((note) => `Note: ${note}`),
@@ -115,10 +118,10 @@ function changedLine({ changes }: CommandResult): string[] {
   return changes && changes.applied.length > 0 ? [COMMANDS.changed(changes.applied)] : []
 }
 
-function blocks({ stdout, stderr }: JsonObject, exitCode: number): string[] {
+function blocks({ stdout, stderr }: JsonObject, { result: { exitCode }, hasInput }: EndedRun): string[] {
   const shown = Object.entries({ stdout: String(stdout), stderr: String(stderr) }).filter(([, text]) => text !== '')
   if (shown.length > 0) return shown.map(([name, text]) => `${name}:\n${toSafeText(text).trimEnd()}`)
-  return [exitCode === 0 ? '(no output)' : '(no output; commands have no standard input)']
+  return [exitCode === 0 || hasInput ? '(no output)' : '(no output; commands have no standard input)']
 }
 
 function ending(

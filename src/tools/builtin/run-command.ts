@@ -65,7 +65,7 @@ export function createRunCommandTool(services: Services): Tool {
       const network = isConfined ? await commandNetwork(settings, owned, context) : undefined
       const path = await setupPath(services, owned.setup, { network, context })
       if ('type' in path) return path
-      const { signal, onOutput, maxLiveBytes } = context
+      const { signal, input: stdin, onOutput, maxLiveBytes } = context
       const maker = { tool: 'run_command', call: context.callId }
       const asked = {
         command,
@@ -75,6 +75,7 @@ export function createRunCommandTool(services: Services): Tool {
         timeoutMs,
         env,
         maxOutputBytes,
+        stdin,
         onOutput,
         maxLiveBytes,
         network,
@@ -88,10 +89,10 @@ export function createRunCommandTool(services: Services): Tool {
       const { shown: result, saved } = await runKept(services, context, limits, run)
       const isTyped = context.origin === 'cli'
       const startedIn = join(workspace, cwd)
-      const ended = { command, workspace, startedIn, result, isConfined, isTyped, isInputEmpty: true }
+      const ended = { command, workspace, startedIn, result, isConfined, isTyped, isInputEmpty: stdin === undefined }
       const slow = result.end === 'timeout' ? [timeLimit(services, timeoutMs, maxMs, isTyped)] : []
       const findings = [...owned.findings, ...slow, ...findingsIn(services, owned, ended)]
-      return commandOutcome({ result, timeoutMs, limits, owned, findings, saved })
+      return commandOutcome({ result, timeoutMs, limits, owned, findings, saved, hasInput: stdin !== undefined })
     },
   })
 }

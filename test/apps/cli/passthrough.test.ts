@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, openSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,6 +8,7 @@ import test from 'node:test'
 import { quotedWord } from '../../../src/kernel/index.ts'
 import { whySkipped } from '../../machine/sandbox/required.ts'
 import { ended, Place, type Ran } from './nexus.ts'
+import { inTerminal, whyNoTerminal } from './terminal.ts'
 
 interface Printed {
   readonly ok: boolean
@@ -108,7 +110,7 @@ test('what the sandbox has to say about a command is on stderr and in json', asy
   assert.deepEqual(data?.notes, ['not confined: sandbox none'])
 })
 
-test('a failure without output names the code, the signal, and that commands have no input', async (t) => {
+test('a failure without output names the code, the signal, and that its input was empty', async (t) => {
   const place = new Place(t)
   for (const [command, end] of [
     ['exit 3', 'exit code 3'],
@@ -118,30 +120,66 @@ test('a failure without output names the code, the signal, and that commands hav
     const { stderr } = await run(place, 'none', ['--', command])
     assert.match(
       stderr,
-      new RegExp(`^note: The command ended with ${end} and wrote nothing\\. .*no standard input`, 'm'),
+      new RegExp(`^note: The command ended with ${end} and wrote nothing\\. Its standard input was empty\\.`, 'm'),
     )
   }
   for (const command of ['exit 0', 'echo out; exit 3', 'echo err >&2; exit 3'])
     assert.doesNotMatch((await run(place, 'none', ['--', command])).stderr, /wrote nothing/)
 })
 
-test('input that was sent is not taken, and the person is told that the command did not get it', async (t) => {
+for (const kind of KINDS)
+  test(
+    `a command reads what a pipe or a file sends, in a sandbox of kind ${kind}`,
+    { skip: kind === 'local' && noSandbox },
+    async (t) => {
+      const place = new Place(t)
+      const line = (command: string): string =>
+        place.line(['skills', 'run', 'greet', '--trust', '--sandbox', kind, '--', command]).map(quotedWord).join(' ')
+      const shell = (script: string): Promise<Ran> => ended(spawn('bash', ['-c', script], place.options()))
+      const data = join(place.root, 'data')
+      writeFileSync(data, 'line\n'.repeat(600_000))
+      const sum = createHash('sha256').update('line\n'.repeat(600_000)).digest('hex')
+      assert.equal((await shell(`cat ${data} | ${line('sha256sum')}`)).stdout, `${sum}  -\n`)
+      // The sender stays open: the command ends all the same, and so do we.
+      const open = '(echo first; exec sleep 20 2>&-)'
+      assert.equal((await shell(`${line('head -n 1; exit 0')} < <${open}`)).stdout, 'first\n')
+      // The rest stays for the next one, but for the pieces that were on their way.
+      const rest = (await shell(`{ ${line('head -c 1 >/dev/null')}; wc -c; } < ${data}`)).stdout
+      assert.match(rest, /^2[5-9]\d{5}$/m)
+    },
+  )
+
+test('a command without input reads its end, whatever is open, and nothing says more', async (t) => {
   const place = new Place(t)
   const line = place
-    .line(['skills', 'run', 'greet', '--trust', '--sandbox', 'none', '--', 'cat'])
+    .line(['skills', 'run', 'greet', '--trust', '--sandbox', 'none', '--', 'cat; exit 3'])
     .map(quotedWord)
     .join(' ')
-  const shell = (script: string): Promise<Ran> => ended(spawn('sh', ['-c', script], place.options()))
-  writeFileSync(join(place.root, 'data'), 'data\n')
-  for (const script of [`echo data | ${line}`, `${line} < ../data`])
-    assert.match(
-      (await shell(script)).stderr,
-      /^note: The command did not get your standard input\. Save it to a file/m,
-    )
-  for (const script of [`${line} < /dev/null`, `${line} <&-`])
-    assert.doesNotMatch((await shell(script)).stderr, /standard input/)
-  const { stdout } = await shell(`printf '1\\n2\\n' | while read -r each; do echo "$each"; ${line} 2>&-; done`)
-  assert.equal(stdout, '1\n2\n')
+  for (const [empty, note] of [
+    ['</dev/null', / Its standard input was empty\.$/m],
+    ['<&-', / Its standard input was empty\.$/m],
+    ['< <(true)', /wrote nothing\.$/m],
+  ] as const)
+    assert.match((await ended(spawn('bash', ['-c', `${line} ${empty}`], place.options()))).stderr, note)
+})
+
+test('a person types the answer that a command asks for', { skip: whyNoTerminal() || noSandbox }, async (t) => {
+  const args = [
+    'skills',
+    'run',
+    'greet',
+    '--trust',
+    '--',
+    'printf "Name? "; read -r name; echo "hello $name"; cat; echo end',
+  ]
+  const { code, screen } = await inTerminal(
+    new Place(t),
+    args,
+    { prompt: /Name\? /, keys: 'Ada\r' },
+    { prompt: /hello Ada/, keys: 'more\r\u0004' },
+  )
+  assert.equal(code, 0, screen)
+  assert.match(screen, /hello Ada\r?\n(?:more\r?\n){2}end/)
 })
 
 test('errors name the files of a skill where the person has them', { skip: noSandbox }, async (t) => {

@@ -1,5 +1,6 @@
 /** connection: starts the runner as the dropped uid and speaks with it; when either side dies, nothing is left. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import type { Readable } from 'node:stream'
 import { errorCode, errorMessage, type NexusError } from '../../../kernel/index.ts'
 import { FAILURES, sandboxError, UNAVAILABLE } from '../messages.ts'
 import type { EndMessage, FromRunner, Policy, RunMessage, ToRunner } from '../runner/protocol.ts'
@@ -19,6 +20,7 @@ export type Order = Omit<RunMessage, 'type' | 'id'>
 
 interface Pending {
   readonly onBytes: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void
+  readonly onWants: () => void
   readonly resolve: (end: EndMessage) => void
   readonly reject: (error: Error) => void
 }
@@ -89,13 +91,21 @@ export class Connection {
   /** Runs one command. Throws SANDBOX_FAILED when it could not be started or the runner ended under it. */
   async run(
     order: Order,
-    options: { signal: AbortSignal | undefined; onBytes: Pending['onBytes'] },
+    options: { signal: AbortSignal | undefined; input?: Readable | undefined; onBytes: Pending['onBytes'] },
   ): Promise<EndMessage> {
     const id = ++this.#lastId
+    const pieces = options.input?.iterator() as AsyncIterator<Uint8Array> | undefined
+    const give = (bytes?: Uint8Array): void => this.#send({ type: 'input', id, bytes })
+    // Where it cannot be read on, it is at its end.
+    const onWants = (): void =>
+      void pieces?.next().then(
+        ({ value, done }) => give(done ? undefined : value),
+        () => give(),
+      )
     const cancel = (): void => this.#send({ type: 'cancel', id })
     try {
       return await new Promise<EndMessage>((resolve, reject) => {
-        this.#pending.set(id, { onBytes: options.onBytes, resolve, reject })
+        this.#pending.set(id, { onBytes: options.onBytes, onWants, resolve, reject })
         this.#hold()
         this.#send({ type: 'run', id, ...order })
         options.signal?.addEventListener('abort', cancel, { once: true })
@@ -135,6 +145,7 @@ export class Connection {
     const pending = this.#pending.get(message.id)
     if (!pending) return
     if (message.type === 'output') pending.onBytes(message.stream, message.bytes)
+    else if (message.type === 'wants') pending.onWants()
     else if (message.type === 'end') pending.resolve(message)
     else pending.reject(sandboxError(FAILURES.notStarted({ why: message.reason })))
   }

@@ -183,14 +183,15 @@ class LocalSandbox implements Sandbox {
           },
           command: checked.command,
           way: way?.mounted,
-          stdin: checked.stdin,
+          hasInput: checked.stdin !== undefined,
           timeoutMs: checked.timeoutMs,
           graceMs: GRACE_MS,
           maxOutputBytes: streamLimit(checked),
         },
-        { signal, onBytes: (stream, bytes) => output.add(stream, bytes) },
+        { signal, input: checked.stdin, onBytes: (stream, bytes) => output.add(stream, bytes) },
       )
     } finally {
+      checked.stdin?.destroy()
       await way?.close()
       left = await entered.leave(Math.max(LEAST_BACK_MS, checked.timeoutMs - (performance.now() - begun)))
     }

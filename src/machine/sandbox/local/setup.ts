@@ -126,7 +126,7 @@ async function run(
         env: { ...insideEnvironment(settings, { path, workspace: directory }), ...way?.env },
         command: command.replaceAll('{baseDir}', skill.baseDir),
         way: way?.mounted,
-        stdin: undefined,
+        hasInput: false,
         timeoutMs: SETUP_MS,
         graceMs: GRACE_MS,
         maxOutputBytes: OUTPUT_BYTES,

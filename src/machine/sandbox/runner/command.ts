@@ -21,6 +21,8 @@ export interface Running {
   readonly done: Promise<EndMessage>
   /** SIGTERM to the command itself, then, after the grace time, the end of everything in its namespace. */
   cancel(): void
+  /** Its next piece of input; undefined at the end. */
+  give(bytes: Uint8Array | undefined): void
   /** The end of everything, now. */
   kill(): void
   /** The same for a limit that it reached; the note says which. */
@@ -64,9 +66,13 @@ export function startCommand(program: readonly string[], { run, send, pipes }: S
   const filter = child.stdio[FILTER_DESCRIPTOR] as Duplex
   ignoreBrokenPipe(filter)
   filter.end(syscallFilter())
-  if (child.stdin) {
-    ignoreBrokenPipe(child.stdin)
-    child.stdin.end(run.stdin)
+  const { stdin } = child
+  const wants = (error?: Error | null): void => {
+    if (!error) send({ type: 'wants', id: run.id })
+  }
+  if (stdin) {
+    ignoreBrokenPipe(stdin)
+    wants()
   }
 
   const stop = (why: 'timeout' | 'cancelled'): void => {
@@ -107,6 +113,7 @@ export function startCommand(program: readonly string[], { run, send, pipes }: S
     }),
     pid: child.pid,
     cancel: () => stop('cancelled'),
+    give: (bytes) => void (bytes ? stdin?.write(bytes, wants) : stdin?.end()),
     endFor: (note) => {
       reached ??= note
       killAll(child)
@@ -127,7 +134,7 @@ function startBwrap(
     return spawn(file, args, {
       cwd: run.layer,
       // 3 is the order, 4 the filter: FILTER_DESCRIPTOR.
-      stdio: [run.stdin === undefined ? 'ignore' : 'pipe', ...pipes.ends, 'pipe', 'pipe'],
+      stdio: [run.hasInput ? 'pipe' : 'ignore', ...pipes.ends, 'pipe', 'pipe'],
       // Bubblewrap and its shell get this; the command's own environment goes through descriptor 3.
       env: { PATH: '/usr/bin:/bin' },
     })

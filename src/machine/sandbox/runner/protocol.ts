@@ -86,7 +86,8 @@ export interface RunMessage {
   readonly command: string
   /** Undefined: it reaches only its own loopback. */
   readonly way: Way | undefined
-  readonly stdin: string | undefined
+  /** Whether its standard input comes, piece by piece; else it is empty. */
+  readonly hasInput: boolean
   readonly timeoutMs: number
   readonly graceMs: number
   /** Most bytes of each stream that are sent. */
@@ -97,6 +98,8 @@ export type ToRunner =
   | { readonly type: 'configure'; readonly policy: Policy }
   | RunMessage
   | { readonly type: 'cancel'; readonly id: number }
+  /** The answer to one `wants`; without bytes the input is at its end. */
+  | { readonly type: 'input'; readonly id: number; readonly bytes: Uint8Array | undefined }
 
 export interface EndMessage {
   readonly type: 'end'
@@ -117,6 +120,8 @@ export type FromRunner =
   | { readonly type: 'ready' }
   | { readonly type: 'unavailable'; readonly reason: string }
   | { readonly type: 'output'; readonly id: number; readonly stream: 'stdout' | 'stderr'; readonly bytes: Uint8Array }
+  /** The command has taken all input that came. */
+  | { readonly type: 'wants'; readonly id: number }
   | EndMessage
   /** The command was not started, or the sandbox broke under it. */
   | { readonly type: 'failed'; readonly id: number; readonly reason: string }

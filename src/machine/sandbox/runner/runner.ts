@@ -32,6 +32,7 @@ export class Runner {
   receive(message: ToRunner): void {
     if (message.type === 'configure') void this.#configure(message.policy)
     else if (message.type === 'run') void this.#execute(message)
+    else if (message.type === 'input') this.#running.get(message.id)?.give(message.bytes)
     else this.#cancel(message.id)
   }
 
@@ -143,7 +144,7 @@ function trial(workspace: string): RunMessage {
     layer: undefined,
     places: [],
     way: undefined,
-    stdin: undefined,
+    hasInput: false,
     startIn: workspace,
     env: {},
     command: 'exit 7',

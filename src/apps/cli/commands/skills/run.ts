@@ -1,8 +1,8 @@
-import { fstatSync } from 'node:fs'
 import { type JsonObject, newId, type Outcome, quotedWord, toSafeLine, commandFix } from '../../../../kernel/index.ts'
 import type { Local } from '../../../../local/index.ts'
 import { type Answer, type Invocation, stringFlag } from '../../command.ts'
 import { CANCELLED, callError, errorOf } from '../../failure.ts'
+import { commandInput } from '../../interactive/command-input.ts'
 import { createProgress } from '../../interactive/progress.ts'
 import { agentFlag, agentOf, openFor, diagnosticsOf, warnUnconfined } from '../../open.ts'
 import { noteSets, setsOfCalls } from '../../show/change-set.ts'
@@ -49,6 +49,7 @@ interface Ran {
   readonly judged: Awaited<ReturnType<Agent['call']>>
   /** The whole output with `--json`; else it has been printed. */
   readonly streams: Readonly<Record<'stdout' | 'stderr', string[]>>
+  readonly hasInput: boolean
 }
 
 /** Everything that comes passes through, however much it is; memory stays flat since the command waits for our output. */
@@ -59,16 +60,21 @@ async function execute(agent: Agent, args: JsonObject, showPaths: ShowPaths, inv
   const streams: Ran['streams'] = { stdout: [], stderr: [] }
   const progress = createProgress(terminal)
   progress.begin('starting the command')
+  // Its words would be between those that are typed.
+  const input = commandInput(progress.end)
   try {
     const judged = await agent.call(
       { tool: 'run_command', arguments: args, origin: 'cli' },
       {
         onAsked: ({ approvalId, isOpen }) => {
           progress.end()
+          if (isOpen) input?.hold()
+          else input?.goOn()
           if (!isOpen || terminal.isInteractive || invocation.flags['yes'] === true) return
           terminal.note(answerHint(approvalId, terminal))
         },
         signal: AbortSignal.any([signal, terminal.outputEnd]),
+        input: input?.stream,
         maxLiveBytes: json ? JSON_MAX_BYTES : Number.MAX_SAFE_INTEGER,
         onOutput: ({ stream, text }) => {
           progress.end()
@@ -78,26 +84,16 @@ async function execute(agent: Agent, args: JsonObject, showPaths: ShowPaths, inv
         },
       },
     )
-    return { judged, streams }
+    return { judged, streams, hasInput: input !== undefined }
   } finally {
+    input?.end()
     stderr.end()
     progress.end()
   }
 }
 
-/** True when input was sent: a pipe or a file. It is not read, so that it stays whole for the loop of a shell around us. */
-function hasInput(): boolean {
-  try {
-    const input = fstatSync(0)
-    return input.isFIFO() || (input.isFile() && input.size > 0)
-  } catch {
-    // It is closed.
-    return false
-  }
-}
-
 async function report(
-  { judged, streams }: Ran,
+  { judged, streams, hasInput }: Ran,
   showPaths: ShowPaths,
   local: Local,
   invocation: Invocation,
@@ -105,7 +101,7 @@ async function report(
   const { outcome } = judged
   const { terminal, signal } = invocation
   for (const note of notesOf(outcome)) terminal.note(`note: ${toSafeLine(showPaths(note))}`)
-  for (const note of silence(outcome)) terminal.note(`note: ${note}`)
+  for (const note of silence(outcome, hasInput)) terminal.note(`note: ${note}`)
   const changes = (await setsOfCalls(local.loaded, new Set([judged.entry.call.id]))) ?? []
   noteSets(changes, terminal)
   // `main` prints the reason when the program ends.
@@ -121,20 +117,13 @@ async function report(
   }
 }
 
-/** A person does not see an end without a word, nor that the command did not get their input. */
-function silence({ data = {}, stats = {} }: Outcome): readonly string[] {
+/** A person does not see an end without a word. */
+function silence({ data = {}, stats = {} }: Outcome, hasInput: boolean): readonly string[] {
   const { exit_code: exitCode } = data
   const isSilent = Number(stats['stdout_bytes'] ?? 0) + Number(stats['stderr_bytes'] ?? 0) === 0
-  const notes: string[] = []
-  if (typeof exitCode === 'number' && exitCode !== 0 && isSilent)
-    notes.push(
-      `The command ended with ${exitText(exitCode)} and wrote nothing. Commands have no standard input: one that reads it gets nothing.`,
-    )
-  if (hasInput())
-    notes.push(
-      'The command did not get your standard input. Save it to a file of the workspace, and have the command read that file.',
-    )
-  return notes
+  if (typeof exitCode !== 'number' || exitCode <= 0 || !isSilent) return []
+  const noInput = hasInput ? '' : ' Its standard input was empty.'
+  return [`The command ended with ${exitText(exitCode)} and wrote nothing.${noInput}`]
 }
 
 /** The streams whole up to the limit, not the shortened ones that a model gets. */
