@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { hostsIn } from '../../../src/skills/diagnose/index.ts'
 
 const of = (text: string, path = 'scripts/x.sh'): string[] => hostsIn([{ path, text }]).map(({ host }) => host)
@@ -56,4 +59,30 @@ test('a long text of half links and addresses takes no long time', () => {
   for (const half of ['](', '](a', '](a(', '<https://', 'https://a@', 'https://a.'])
     hostsIn([{ path: 'SKILL.md', text: half.repeat(100_000) }])
   assert.ok(performance.now() - begun < 5_000)
+})
+
+const corpus = process.env['NEXUS_CORPUS'] ?? join(import.meta.dirname, '../../../../shared/corpus')
+const skip = !existsSync(join(corpus, 'real-skills.jsonl.gz')) && 'the corpus is not here'
+
+test('of no real skill a host is proposed that its text does not name', { skip }, () => {
+  let proposals = 0
+  for (const line of gunzipSync(readFileSync(join(corpus, 'real-skills.jsonl.gz')))
+    .toString()
+    .split('\n')) {
+    if (line === '') continue
+    const { source, path, base64 } = JSON.parse(line) as { source: string; path: string; base64: string }
+    const text = Buffer.from(base64, 'base64').toString()
+    const lower = text.toLowerCase()
+    for (const { host, from } of hostsIn([{ path: 'SKILL.md', text }])) {
+      proposals++
+      // The hosts of an installer are known by its name.
+      const name = from === 'SKILL.md' ? `//${host.replace(/:\d+$/, '')}` : from
+      const isNamed =
+        lower.includes(name) ||
+        lower.includes(name.replace('//', '@')) ||
+        (from === 'npm' && /npx|pnpm|yarn/.test(lower))
+      assert.ok(isNamed, `${source} ${path}: ${host} from ${from}`)
+    }
+  }
+  assert.ok(proposals > 500, String(proposals))
 })

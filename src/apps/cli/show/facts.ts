@@ -80,7 +80,7 @@ export async function factsAbout(
   return {
     catalog,
     examined,
-    hosts: isQuick && skills.length > MAX_READ_FOR_HOSTS ? undefined : await hostsNeeded(skills, seen, invocation),
+    hosts: await hostsNeeded(skills, seen, invocation),
     withoutSetup: withoutSetup(skills, seen),
     prompt: loaded.config.skills.prompt,
     paths: pathsFor(invocation),
@@ -109,9 +109,6 @@ const SETUP_FILES: readonly SetupFile[] = ['requirements.txt', 'package.json']
 export function pathsFor({ cwd, environment: { home } }: Invocation): Paths {
   return { shown: (path) => shortPath(path, { cwd, home }), typed: (path) => typedPath(path, cwd) }
 }
-
-/** Where there are more skills, files are not read for the hosts that they name. */
-const MAX_READ_FOR_HOSTS = 30
 
 /** Held skills whose files are read for the lines of their needs; the reasons of further ones are given without. */
 const MAX_ADVISED = 200

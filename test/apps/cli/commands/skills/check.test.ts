@@ -114,3 +114,22 @@ test('init refuses a directory that is there, even an empty one', async (t) => {
     assert.match(stderr, fix)
   }
 })
+
+test('check of many skills proposes the same hosts as check of one', async (t) => {
+  const place = new Place(t)
+  for (let n = 0; n < 40; n++) {
+    const root = join(place.workspace, 'skills', `api-${n}`)
+    mkdirSync(join(root, 'scripts'), { recursive: true })
+    writeFileSync(join(root, 'SKILL.md'), text(`api-${n}`))
+    writeFileSync(join(root, 'scripts/get.sh'), `curl https://api-${n}.acme.io/v1\n`)
+  }
+  const findings = async (...named: string[]) => {
+    const { stdout } = await place.run(['skills', 'check', ...named, '--trust', '--json'])
+    const { skills } = (JSON.parse(stdout) as Checked).data
+    return new Map(skills.map((skill) => [skill.name, skill.findings.filter(({ code }) => code === 'hosts-proposed')]))
+  }
+  const all = await findings()
+  for (let n = 0; n < 40; n++)
+    assert.match(JSON.stringify(all.get(`api-${n}`)), new RegExp(`network: \\[api-${n}\\.acme\\.io\\]`))
+  assert.deepEqual(all.get('api-7'), (await findings('api-7')).get('api-7'))
+})
