@@ -5,6 +5,7 @@ import {
   type Decision,
   failed,
   type HostPort,
+  type JsonObject,
   type LedgerEntry,
   newId,
   type SkillRevision,
@@ -27,29 +28,39 @@ export function createConnecting(
   project: ProjectState,
   options: CallOptions,
 ): Connecting {
-  const { broker, parts, sessionHosts } = project
+  const { broker, parts } = project
   const { scope = '' } = parts
   const about = (skill: SkillRevision | undefined) => ({
     ...{ agentId: agent.key, tool: CONNECT, scope },
     skillDigest: skill?.treeDigest,
   })
-  const ofSession = (skill: SkillRevision | undefined): string =>
-    JSON.stringify([agent.sessionId ?? call.id, agent.key, skill?.treeDigest ?? null])
   return {
     canAsk: broker.canAsk || options.approve !== undefined,
     async remembered(skill) {
       const known = await broker.rememberedTexts(about(skill))
-      return [...known, ...(sessionHosts.get(ofSession(skill)) ?? [])]
+      return [...known, ...(await allowedForSession(agent, project, skill))]
     },
     async ask(to, skill, signal) {
-      const answer = await askAbout({ to, skill, signal }, { agent, call, project, options, scope })
-      if (answer === 'session') {
-        const key = ofSession(skill)
-        sessionHosts.set(key, [...(sessionHosts.get(key) ?? []), textOf(to)])
-      }
-      return answer !== 'no'
+      return askAbout({ to, skill, signal }, { agent, call, project, options, scope })
     },
   }
+}
+
+/** The session has its answers in its ledger, so that they count whichever process goes on with it, and go with it. */
+async function allowedForSession(
+  { key, sessionId }: CheckedCall['agent'],
+  { store }: ProjectState,
+  skill: SkillRevision | undefined,
+): Promise<readonly string[]> {
+  if (sessionId === undefined) return []
+  const hosts: string[] = []
+  for (const answered of await store.approvals.list({ sessionId, states: ['allowed'] })) {
+    const { tool, agentId, skillDigest, callId, command } = answered
+    if (tool !== CONNECT || agentId !== key || skillDigest !== skill?.treeDigest) continue
+    const entry = await store.ledger.get(callId)
+    if (entry?.outcome?.data?.['remembered'] === 'session') hosts.push(command)
+  }
+  return hosts
 }
 
 interface Asked {
@@ -67,7 +78,7 @@ interface Asking {
   readonly scope: string
 }
 
-async function askAbout({ to, skill, signal }: Asked, asking: Asking): Promise<'no' | 'yes' | 'session'> {
+async function askAbout({ to, skill, signal }: Asked, asking: Asking): Promise<boolean> {
   const { agent, project, options, scope } = asking
   const { store, broker, clock } = project
   const call = callOf(to, asking, newId(clock.now()))
@@ -92,15 +103,16 @@ async function askAbout({ to, skill, signal }: Asked, asking: Asking): Promise<'
   })
   options.onAsked?.({ approvalId: approval.id, isOpen: false })
   if (reply.type === 'allowed') {
+    const kept: JsonObject = isForSession ? { remembered: 'session' } : {}
     const allowed: Decision = { ...decision, type: 'allow', rule: CONNECTING.approvedBy(reply.by) }
     await store.ledger.start(call.id, allowed, lease)
-    await store.ledger.close(call.id, succeeded(CONNECTING.allowed(to), { ...to }), { lease })
-    return isForSession ? 'session' : 'yes'
+    await store.ledger.close(call.id, succeeded(CONNECTING.allowed(to), { ...to, ...kept }), { lease })
+    return true
   }
   const denied: Decision = { ...decision, type: 'deny', reason: reply.reason }
   const outcome = failed('PERMISSION_DENIED', CONNECTING.refused(to), { error: 'CALL_DENIED' })
   await store.ledger.close(call.id, outcome, { lease, decision: denied })
-  return 'no'
+  return false
 }
 
 /** It belongs to the session and to no turn: when this process ends, nobody goes on with it. */

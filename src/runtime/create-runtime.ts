@@ -73,7 +73,6 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
     ownership,
     kept,
     stacks: createSkillStacks(),
-    sessionHosts: new Map(),
     running: new Map(),
     breaker: createCircuitBreaker(clock),
     redact: createRedactor(...secrets),

@@ -29,8 +29,6 @@ export interface ProjectState {
   readonly uses: ReadonlyMap<string, number>
   readonly refresh: (signal?: AbortSignal) => Promise<void>
   readonly freshness: Freshness
-  /** Hosts that a person allowed for a session, by session, agent and revision of a skill. */
-  readonly sessionHosts: Map<string, readonly string[]>
   /** Calls that have not ended, with the signals that cancel them. */
   readonly running: Map<Promise<unknown>, AbortSignal | undefined>
   /** Pauses tools that fail again and again. */

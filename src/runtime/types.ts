@@ -1,5 +1,4 @@
 /** The parts of a runtime, and what it offers. */
-import type { Readable } from 'node:stream'
 import type { Explanation } from '../authorize/index.ts'
 import type { Catalog, IndexStyle, PromptIndex, SnapshotDiff } from '../skills/catalog/index.ts'
 import type { GateRules } from '../skills/gate/index.ts'
@@ -53,7 +52,7 @@ export type ApprovalAnswer =
   | boolean
   | (Pick<Answer, 'isAllowed'> &
       Partial<Pick<Answer, 'by' | 'kind'>> & {
-        /** `session`: only of a question about a host (`network.connect`), and only in this process. */
+        /** `session`: only of a question about a host (`network.connect`), and in the session that asked. */
         readonly remember?: Answer['remember'] | 'session' | undefined
       })
   | undefined
@@ -133,8 +132,8 @@ export interface CallRequest {
 
 export interface CallOptions {
   readonly signal?: AbortSignal
-  /** What a command reads from its standard input, as far as it reads; destroyed at its end. Absent: nothing. */
-  readonly input?: Readable | undefined
+  /** The standard input of a command, read as far as the command reads. A stream is destroyed at its end. Absent: it is empty. */
+  readonly input?: AsyncIterable<Uint8Array> | undefined
   /** Live output of a command; must not throw. */
   readonly onOutput?: (chunk: { readonly stream: 'stdout' | 'stderr'; readonly text: string }) => void
   /** Most bytes of each stream given to `onOutput`; default `execution.maxOutputBytes`. They are passed on, not kept. */
