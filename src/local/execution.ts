@@ -1,9 +1,10 @@
 /** execution: what the configuration and this machine say about commands: limits, refused words, where to change them. */
-import { accessSync, constants, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import type { Environment } from '../config/index.ts'
 import { isJsonObject, ownValue } from '../kernel/index.ts'
 import { proxySettings } from '../machine/net/index.ts'
+import { SYSTEM_CERTIFICATES } from '../machine/sandbox/index.ts'
 import type { ExecutionSettings } from '../tools/index.ts'
 import { networkOf } from './network.ts'
 import type { Settings } from './settings.ts'
@@ -27,10 +28,19 @@ export function executionSettings({
     network: {
       ...networkOf(config.execution.network),
       isClosed: isOffline,
-      certificates: environment.get('SSL_CERT_FILE') || environment.get('NODE_EXTRA_CA_CERTS') || undefined,
+      certificates: certificatesIn(environment),
       net: { proxy: proxySettings({ ...proxyVariables(environment) }) },
     },
   }
+}
+
+/** `SSL_CERT_FILE` replaces the certificates of the system, `NODE_EXTRA_CA_CERTS` adds to them. */
+function certificatesIn(environment: Environment): readonly string[] | undefined {
+  const all = environment.get('SSL_CERT_FILE')
+  const more = environment.get('NODE_EXTRA_CA_CERTS')
+  if (all && existsSync(all)) return [all]
+  const system = SYSTEM_CERTIFICATES.filter((file) => existsSync(file)).slice(0, 1)
+  return more && existsSync(more) ? [...system, more] : undefined
 }
 
 const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']

@@ -40,8 +40,8 @@ export interface NetworkSettings {
   readonly isClosed?: boolean
   /** How hosts are reached: the user's own proxy and certificates. */
   readonly net?: NetOptions
-  /** A file with the certificates that programs of commands trust. */
-  readonly certificates?: string | undefined
+  /** Files with all certificates that programs of commands trust; absent: those of the system. */
+  readonly certificates?: readonly string[] | undefined
 }
 
 /** Settings of tools that work on files, besides the workspace. */

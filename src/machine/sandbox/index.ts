@@ -10,6 +10,7 @@ import type { NamedProgram } from './local/programs.ts'
 import type { NoneOptions } from './none.ts'
 import type { Sandbox } from './sandbox.ts'
 
+export { SYSTEM_CERTIFICATES } from './runner/relay.ts'
 export { placesIn, type Protecting } from './places.ts'
 export { judgeWrite } from './write-check.ts'
 export { holds, type OpenPaths, partsOf, type PathLimits, type Whole } from './open-paths.ts'

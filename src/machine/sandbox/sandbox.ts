@@ -42,8 +42,8 @@ export interface CommandRequest {
 /** The hosts of one command. With `ask` a person may add one while it runs. */
 export interface CommandNetwork
   extends Pick<EgressPolicy, 'allowed' | 'denied'>, Pick<EgressOptions, 'ask' | 'setting' | 'net'> {
-  /** Certificates (PEM) that programs of the command trust, in a file of the host; absent: those of the system. */
-  readonly certificates?: string | undefined
+  /** Files of the host with all certificates (PEM) that programs of the command trust; absent: those of the system. */
+  readonly certificates?: readonly string[] | undefined
 }
 
 /** Commands of the settings (`setup`), of a skill that is trusted, and all others: none gets packages that a lower one downloaded. */

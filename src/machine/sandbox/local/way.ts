@@ -1,5 +1,5 @@
 /** way: the proxy of one command, and the variables by which programs find it. */
-import { copyFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newId } from '../../../kernel/index.ts'
 import { type EgressReport, openEgress } from '../../egress/index.ts'
@@ -54,9 +54,9 @@ export async function openWay(
   }
 }
 
-/** The user's file may be where commands, or their uid, cannot look. Throws the error of the system where it cannot be read. */
-function copyFor(identity: Identity, file: string, to: string): string {
-  copyFileSync(file, to)
+/** One file of them all; theirs may be where commands, or their uid, cannot look. Throws the error of the system where one cannot be read. */
+function copyFor(identity: Identity, files: readonly string[], to: string): string {
+  writeFileSync(to, files.map((file) => readFileSync(file, 'utf8')).join('\n'), { flag: 'wx', mode: 0o600 })
   if (process.getuid?.() === 0) give(to, identity)
   return to
 }

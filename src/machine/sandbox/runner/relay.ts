@@ -1,4 +1,5 @@
 /** relay: the proxy of a command as a port of its own loopback. It starts before the filter that closes unix sockets, out of sight of the command. */
+import { realpathSync } from 'node:fs'
 import type { Way } from './protocol.ts'
 
 /** Where commands find their proxy; the one port of their loopback that is taken. */
@@ -8,6 +9,12 @@ export const PROXY_PORT = 19_080
 const SOCKET_PATH = '/run/nexus/egress'
 /** Where programs find the certificates that the user's environment names. */
 export const CERTIFICATES_PATH = '/run/nexus/certificates.pem'
+/** Where systems have theirs, for programs that read no variable, such as wget. */
+export const SYSTEM_CERTIFICATES = [
+  '/etc/ssl/certs/ca-certificates.crt',
+  '/etc/pki/tls/certs/ca-bundle.crt',
+  '/etc/ssl/cert.pem',
+]
 /** Seconds in which the other side may still speak when one side has ended. */
 const HALF_CLOSED_S = 3600
 
@@ -16,8 +23,22 @@ export function wayOptions(way: Way | undefined): (readonly [string, ...string[]
   const { socket, certificates } = way
   return [
     ['--bind', socket, SOCKET_PATH],
-    ...(certificates === undefined ? [] : [['--ro-bind', certificates, CERTIFICATES_PATH] as const]),
+    ...(certificates === undefined
+      ? []
+      : [CERTIFICATES_PATH, ...systemBundles()].map((path) => ['--ro-bind', certificates, path] as const)),
   ]
+}
+
+function systemBundles(): string[] {
+  const real = SYSTEM_CERTIFICATES.flatMap((path) => {
+    try {
+      return [realpathSync(path)]
+    } catch {
+      // Another system.
+      return []
+    }
+  })
+  return [...new Set(real)].filter((path) => /^\/(?:etc|usr)\//.test(path))
 }
 
 /** Starts the relays, waits until they listen, and becomes the program. */

@@ -32,6 +32,16 @@ const told = (name: string, command: string, asked: RegExp, needs = 'curl'): Fix
 const at = (path: string, method = 'GET'): RegExp =>
   new RegExp(`api\\.lab-weather\\.com ${method} api\\.lab-weather\\.com(?::\\d+)? ${path}`)
 
+/** One skill with several ways, for each run of the tests. */
+const SEVERAL: Fixture = {
+  ...{ name: 'several-ways', command: 'bash {baseDir}/scripts/all.sh', asked: at('/g3'), needs: 'python3' },
+  files: {
+    'scripts/all.sh': `set -eu\ncd "$(dirname "$0")"\ncurl -fsS ${API}/g1\npython3 get.py\nnode get.mjs\n`,
+    'scripts/get.py': `import urllib.request\nprint(urllib.request.urlopen("${API}/g2").read())\n`,
+    'scripts/get.mjs': `console.log(await (await fetch('${API}/g3')).text())\n`,
+  },
+}
+
 export const FIXTURES: readonly Fixture[] = [
   shell('curl-get', `curl -fsS ${API}/a1`, at('/a1')),
   shell('curl-query', `curl -fsS "${API}/a2?city=$(echo Bern)&units=metric"`, at('/a2\\?city=Bern')),
@@ -143,6 +153,25 @@ export const FIXTURES: readonly Fixture[] = [
     /registry\.npmjs\.org GET registry\.npmjs\.org \/left-pad/,
     'npm',
   ),
+  told(
+    'told-pip',
+    'python3 -m pip download --no-deps --no-binary :all: demo || pip install demo || true',
+    /pypi\.org GET pypi\.org \/simple\/demo/,
+    'python3 pip',
+  ),
+  {
+    ...{
+      name: 'go-binary',
+      command: 'go build -o get {baseDir}/scripts/get.go && ./get',
+      asked: at('/h1'),
+      needs: 'go',
+    },
+    files: {
+      'scripts/get.go': `package main\n\nimport (\n\t"fmt"\n\t"net/http"\n\t"os"\n)\n\nfunc main() {\n\tr, err := http.Get("${API}/h1")\n\tif err != nil {\n\t\tfmt.Fprintln(os.Stderr, err)\n\t\tos.Exit(1)\n\t}\n\tfmt.Println(r.Status)\n}\n`,
+    },
+  },
+  told('told-gh', 'GH_TOKEN=abc gh api /zen', /api\.github\.com GET api\.github\.com \/zen/, 'gh'),
+  SEVERAL,
   told('told-gh-api', 'curl -fsS https://api.github.com/user', /api\.github\.com GET api\.github\.com \/user/),
 ]
 

@@ -1,16 +1,19 @@
 /** Runs where real host names lead to stand-in servers: see internet.sh. The outer test is internet.test.ts. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { readEnvironment } from '../../../../src/config/index.ts'
+import type { JsonObject } from '../../../../src/kernel/index.ts'
+import { openLocal } from '../../../../src/local/index.ts'
 import { Place, type Ran, type StartOptions } from '../nexus.ts'
 import { inTerminal } from '../terminal.ts'
 import { type Fixture, FIXTURES, skillText } from './fixtures.ts'
 
 const LAB = process.env['NEXUS_LAB'] ?? ''
-/** All of them with NEXUS_LAB_ALL: a normal run takes one. */
-const CHOSEN = process.env['NEXUS_LAB_ALL'] ? FIXTURES : FIXTURES.filter(({ name }) => /^urllib-get$/.test(name))
+/** All of them with NEXUS_LAB_ALL, else the one that goes several ways. */
+const CHOSEN = process.env['NEXUS_LAB_ALL'] ? FIXTURES : FIXTURES.filter(({ name }) => name === 'several-ways')
 
 class LabPlace extends Place {
   override options(more: StartOptions = {}): ReturnType<Place['options']> {
@@ -53,6 +56,7 @@ const lineIn = (text: string): string | undefined => /write in nexus\.yaml: (ski
 function has(needs: string | undefined): boolean {
   if (needs === undefined) return true
   const [program = '', module] = needs.split(' ')
+  if (program === 'go') return spawnSync('/usr/bin/go', ['version'], { stdio: 'ignore' }).status === 0
   const args = module === undefined ? ['--version'] : ['-c', `import ${module}`]
   return spawnSync(join('/usr/bin', program), args, { stdio: 'ignore' }).status === 0
 }
@@ -185,4 +189,87 @@ test('--no-network closes what settings open, and --network opens one host for o
   )
   assert.notEqual((await run(at, fixture.name, 'curl -sS https://api.github.com/again')).code, 0)
   assert.doesNotMatch(requests(), /\/closed|\/again/)
+})
+
+test('the proxy of the user is the way to hosts, with its credentials, and no command sees them', async (t) => {
+  const fixture = FIXTURES[0]!
+  const at = place(t, fixture)
+  at.settings('execution: { network: { allowedDomains: [api.lab-weather.com, api.github.com] } }\n')
+  const through = (proxy: string, command: string): Promise<Ran> =>
+    at.run(['skills', 'run', fixture.name, '--trust', '--json', '--', command], {
+      env: {
+        HTTPS_PROXY: proxy,
+        HTTP_PROXY: proxy,
+        NO_PROXY: 'api.github.com',
+        NODE_EXTRA_CA_CERTS: join(LAB, 'cert.pem'),
+        SSL_CERT_FILE: '',
+      },
+    })
+  const proxy = 'http://ada:s3cret%4077@10.77.0.2:3128'
+  const command = [
+    'curl -sS https://api.lab-weather.com/forwarded http://api.lab-weather.com/forwarded-plain https://api.github.com/direct',
+    'curl -sS -m 5 -x http://10.77.0.2:3128 https://api.lab-weather.com/by-itself',
+    'env; cat /proc/self/environ',
+  ].join('; ')
+  const ran = await through(proxy, command)
+  const noted = requests()
+  assert.match(noted, /forward 140\.82\.112\.77:443 ada:s3cret@77\n[\s\S]*\/forwarded /)
+  assert.match(noted, /forward 140\.82\.112\.77:80 ada:s3cret@77\n[\s\S]*\/forwarded-plain /)
+  assert.equal(noted.match(/^forward .*:443 /gm)?.length, 1, 'NO_PROXY names a host')
+  assert.match(noted, /\/direct /)
+  assert.doesNotMatch(noted, /by-itself/)
+  const { data } = JSON.parse(ran.stdout) as { data: { hosts: { reached: { host: string }[] } } }
+  assert.ok(data.hosts.reached.some(({ host }) => host === 'api.lab-weather.com'))
+  const refused = await through(proxy.replace('s3cret', 'wrong'), 'curl -sS https://api.lab-weather.com/never')
+  assert.match(refused.stdout, /The proxy did not connect Nexus to .*407/)
+  assert.doesNotMatch(requests(), /\/never/)
+  const words = /s3cret|wrong%|wrong@|YWRhOn/
+  for (const text of [ran.stdout, ran.stderr, refused.stdout, refused.stderr]) assert.doesNotMatch(text, words)
+  for (const file of readdirSync(at.home, { recursive: true, withFileTypes: true }).filter((each) => each.isFile()))
+    assert.doesNotMatch(readFileSync(join(file.parentPath, file.name), 'latin1'), words, file.name)
+})
+
+test('two skills of one session share the hosts of both, and no command the way of another', async (t) => {
+  const [one, two] = [FIXTURES[0]!, FIXTURES[1]!]
+  const at = place(t, one)
+  const other = join(at.workspace, 'skills', two.name)
+  mkdirSync(other, { recursive: true })
+  writeFileSync(join(other, 'SKILL.md'), skillText(two))
+  at.settings(
+    `skills: { entries: { ${one.name}: { network: [api.lab-weather.com] }, ${two.name}: { network: [api.github.com] } } }\n`,
+  )
+  const both = (tag: string): string =>
+    `curl -sS https://api.lab-weather.com/${tag}-one; curl -sS https://api.github.com/${tag}-two; curl -sS https://evil.lab-other.com/${tag}`
+  const variables = {
+    PATH: process.env['PATH'],
+    HOME: at.root,
+    NEXUS_HOME: at.home,
+    SSL_CERT_FILE: join(LAB, 'cert.pem'),
+  }
+  const environment = readEnvironment(variables)
+  const local = await openLocal({ cwd: at.workspace, environment, record: 'memory', trusted: true })
+  t.after(() => local.close())
+  const open = (sessionId: string) => local.runtime.openAgent({ sessionId })
+  const call = (sessionId: string, tool: string, args: JsonObject) => open(sessionId).call({ tool, arguments: args })
+  for (const skill of [one, two]) await call('both', 'load_skill', { skill_name: skill.name })
+  await call('first', 'load_skill', { skill_name: one.name })
+  await call('second', 'load_skill', { skill_name: two.name })
+  // At the same time, so that each could find what is there of the other.
+  const look =
+    'for n in 1 2 3; do find / -xdev -type s 2>/dev/null; sleep 0.2; done; ls /run/nexus /proc/*/root/run/nexus; cat /proc/net/unix'
+  const python = `python3 - <<'END'\nimport glob, socket\nfor path in glob.glob('/run/nexus/*') + glob.glob('/tmp/**/egress*', recursive=True) + glob.glob('/var/lib/nexus/**/egress*', recursive=True) + ['\\0egress']:\n  s = None\n  try:\n    s = socket.socket(socket.AF_UNIX); s.connect(path); s.send(b'CONNECT api.github.com:443 HTTP/1.1\\r\\n\\r\\n'); print('OPEN', path, s.recv(99))\n  except Exception as e: print('closed', path, e)\nEND`
+  const [, first] = await Promise.all([
+    call('second', 'run_command', { command: `${both('second')}; sleep 2` }),
+    call('first', 'run_command', { command: `${both('first')}; ${look}; ${python}` }),
+    call('both', 'run_command', { command: both('both') }),
+  ])
+  const noted = requests()
+  for (const reached of ['/both-one', '/both-two', '/first-one', '/second-two'])
+    assert.ok(noted.includes(`${reached} `), `${reached}\n${noted}`)
+  for (const closed of ['/first-two', '/second-one', '/first ', '/second ', '/both ', '140.82.112.78'])
+    assert.ok(!noted.includes(closed), closed)
+  const text = JSON.stringify(first.outcome)
+  assert.match(text, /closed \/run\/nexus\/egress/)
+  assert.doesNotMatch(text, /OPEN/)
+  assert.equal(new Set(text.match(/\/[\w/.-]*egress[\w-]*/g)).size <= 1, true, text)
 })

@@ -1,8 +1,8 @@
-// The stand-in servers of internet.sh: HTTP on 80, HTTPS on 443 and 8443, raw bytes on 2222. Each request is a line in DIRECTORY/requests.
+// The stand-in servers of internet.sh: HTTP on 80, HTTPS on 443 and 8443, raw bytes on 2222, a forward proxy on 3128. Each request is a line in DIRECTORY/requests.
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import { createServer as createRawServer } from 'node:net'
+import { connect, createServer as createRawServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const directory = process.argv[2]
@@ -29,6 +29,21 @@ function answer(request, response) {
   })
 }
 
+/** A forward proxy for one user, as the user of Nexus may have one. Each connection is a line too. */
+const forward = createServer((_request, response) => response.writeHead(405).end())
+forward.on('connect', (request, client, head) => {
+  const user = Buffer.from((request.headers['proxy-authorization'] ?? '').replace('Basic ', ''), 'base64').toString()
+  note(`forward ${request.url} ${user}`)
+  if (user !== 'ada:s3cret@77') return client.end('HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n')
+  const [, host, port] = /^(.*):(\d+)$/.exec(request.url)
+  const to = connect(port, host, () => {
+    client.write('HTTP/1.1 200 OK\r\n\r\n')
+    to.write(head)
+    to.pipe(client).pipe(to)
+  })
+  for (const socket of [to, client]) socket.on('error', () => [to, client].forEach((each) => each.destroy()))
+})
+
 const tls = { key: readFileSync(`${directory}/key.pem`), cert: readFileSync(`${directory}/cert.pem`) }
 const raw = createRawServer((socket) => {
   note(`${socket.localAddress} raw`)
@@ -39,6 +54,7 @@ const servers = [
   [createTlsServer(tls, answer), 443],
   [createTlsServer(tls, answer), 8443],
   [raw, 2222],
+  [forward, 3128],
 ]
 for (const [server, port] of servers) await new Promise((resolve) => server.listen(port, '::', resolve))
 writeFileSync(`${directory}/listening`, '')
