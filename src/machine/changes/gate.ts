@@ -142,7 +142,7 @@ function isNamed({ path, kind, isEnd }: Step, { named, namedFiles }: Surrounding
 
 /** Another process may make the other half of a repository, so both sides are asked together. */
 function isGit(directory: string, { before, after }: Surroundings): boolean {
-  return isRepository(directory, (path) => before(path) || after(path))
+  return isRepository(directory, before === after ? before : (path) => before(path) || after(path))
 }
 
 const hold = (unit: string, reason: string): Judgement => ({ verdict: 'held', unit, reason })

@@ -171,6 +171,12 @@ export class Tree {
     this.#root.link(name, target.name, target.directory)
   }
 
+  /** Gives a file of a directory elsewhere a second name here, never following it. Throws EXDEV for another file system. */
+  linkFrom(source: Directory, name: string, to: string): void {
+    const target = this.#around(to)
+    source.link(name, target.name, target.directory)
+  }
+
   makeDirectory(path: string, options: { readonly mode: number; readonly owner?: Owner | undefined }): void {
     const { directory, name } = this.#around(path)
     directory.makeDirectory(name, options)
@@ -246,9 +252,8 @@ function makeOne(directory: Directory, name: string, { inheritsOwner }: { readon
   }
 }
 
-/** The kind of a name in a directory; undefined when it is not there. */
-export function entryIn(directory: Directory, name: string): Entry | undefined {
-  const found = directory.lookExactly(name)
+/** The entry of a name in a directory, or what was found there. */
+export function entryIn(directory: Directory, name: string, found = directory.lookExactly(name)): Entry | undefined {
   if (!found) return undefined
   const kind = kindOfEntry(found)
   const mode = Number(found.mode & 0o777n)

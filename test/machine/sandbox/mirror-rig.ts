@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type Records, recordsOf } from '../../../src/machine/changes/index.ts'
+import type { Owner } from '../../../src/machine/files/index.ts'
 import { leftBy } from '../../../src/machine/sandbox/local/left.ts'
 import { Mirror } from '../../../src/machine/sandbox/mirror/mirror.ts'
 import type { MirrorLimits } from '../../../src/machine/sandbox/mirror/scan.ts'
@@ -26,7 +27,11 @@ export interface Rig {
 
 const MINUTE_MS = 60_000
 
-export function openMirror(context: Pick<TestContext, 'after'>, limits: Partial<MirrorLimits> = {}): Rig {
+export function openMirror(
+  context: Pick<TestContext, 'after'>,
+  limits: Partial<MirrorLimits> = {},
+  owner?: Owner,
+): Rig {
   const parent = openDirectory()
   const [host, inside] = [join(parent, 'host'), join(parent, 'inside')]
   mkdirSync(host)
@@ -37,7 +42,7 @@ export function openMirror(context: Pick<TestContext, 'after'>, limits: Partial<
   const mirror = new Mirror({
     workspace: host,
     directory: inside,
-    owner: undefined,
+    owner,
     places: { paths: [], writable: [] },
     limits: all,
     records,

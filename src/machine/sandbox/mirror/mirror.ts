@@ -22,6 +22,7 @@ import {
 import { leadingAmong, type ProtectedPlaces, rulesOf, withLeading } from '../places.ts'
 import { findDependencies } from './dependencies.ts'
 import { GONE, type Own, type Pair, Push, type Pushed } from './push.ts'
+import { layPackages, stateOf } from './packages.ts'
 import type { Known } from './saved.ts'
 import { listTree, type MirrorLimits, removeWhole } from './scan.ts'
 
@@ -39,6 +40,12 @@ export interface MirrorOptions {
   readonly changes: SetLimits
 }
 
+interface How {
+  readonly host: Tree
+  readonly mirror: Tree
+  readonly pace: Pace
+}
+
 /** One copy of one workspace, for one command at a time. */
 export class Mirror {
   readonly directory: string
@@ -52,6 +59,8 @@ export class Mirror {
   #hasSecrets = false
   #isUsable = true
   #bound: readonly string[] = []
+  /** Packages that could not be laid, with their state. */
+  readonly #tooLarge = new Map<string, string>()
 
   /** `known`: of a copy that an earlier process made. */
   constructor(options: MirrorOptions, known?: Known) {
@@ -97,15 +106,22 @@ export class Mirror {
       const held = await heldPaths(this.#options.records)
       await this.#give(mirror, (path, { verdict }) => verdict === 'held' && !held.has(path))
       await this.#dropStale({ mirror, pace }, entries)
-      // Packages that the workspace has by itself by now.
-      const isOfBoth = (path: string): boolean => entries.has(path) && !this.#pairs.has(path)
-      await this.#give(mirror, (path, { verdict }) => verdict === 'beside' && isOfBoth(path))
+      // Packages that the workspace has by itself by now, or has otherwise.
+      const isCurrent = (path: string, { packages }: Own): boolean =>
+        isComplete ? !entries.has(path) : stateOf(host, path) === (packages?.host ?? '')
+      await this.#give(
+        mirror,
+        (path, own) => own.verdict === 'beside' && !this.#pairs.has(path) && !isCurrent(path, own),
+      )
+      const units = new Set(dependencies.bound)
       const pairs = new Map<string, Pair>()
       // The listing names parents first, and the map keeps that order.
-      await forEachPaced(entries, pace, async ([path, entry]) => {
+      await forEachPaced(entries, pace, ([path, entry]) => {
         const known = this.#pairs.get(path)
-        const pair = known?.host.stamp === entry.stamp ? known : await this.#bring(path, entry, { host, mirror, pace })
-        if (pair) pairs.set(path, pair)
+        if (known?.host.stamp === entry.stamp && !units.has(path)) return void pairs.set(path, known)
+        return this.#bring(path, entry, { host, mirror, pace, units }).then(
+          (pair) => void (pair && pairs.set(path, pair)),
+        )
       })
       this.#pairs = pairs
       this.#bound = dependencies.bound.filter((path) => pairs.has(path))
@@ -147,6 +163,28 @@ export class Mirror {
     }
   }
 
+  /** Brings packages of the workspace so that commands can add to them; false where they can only be bound. */
+  async #layPackages(path: string, { host, mirror, pace }: How): Promise<boolean> {
+    const { workspace, owner, limits } = this.#options
+    if (this.#own.get(path)?.packages) return true
+    const state = stateOf(host, path)
+    // Commands that run as ourselves could change the files.
+    if (!owner || this.#tooLarge.get(path) === state) return false
+    this.#pairs.delete(path)
+    try {
+      if (!(await layPackages({ workspace, path, mirror, owner, limits, pace }))) {
+        this.#tooLarge.set(path, state)
+        return false
+      }
+    } catch (error) {
+      if (isAbsence(error)) return false
+      throw error
+    }
+    const packages = { host: state, mirror: stateOf(mirror, path) }
+    this.#own.set(path, { verdict: 'beside', stamp: mirror.entry(path)?.stamp ?? GONE, packages })
+    return true
+  }
+
   /** Takes out of the copy what is no longer its own: that of the workspace comes instead. */
   async #give(mirror: Tree, isOver: (path: string, own: Own) => boolean): Promise<void> {
     for (const [path] of [...this.#own].filter(([each, own]) => isOver(each, own))) {
@@ -178,18 +216,26 @@ export class Mirror {
 
   /** Removes from the copy what the workspace no longer holds, or holds as something else. */
   async #dropStale({ mirror, pace }: { mirror: Tree; pace: Pace }, entries: ReadonlyMap<string, Entry>): Promise<void> {
-    await forEachPaced([...this.#pairs].reverse(), pace, async ([path, { host }]) => {
+    const stale: string[] = []
+    await forEachPaced(this.#pairs, pace, ([path, { host }]) => {
       const entry = entries.get(path)
       const canStay = entry?.kind === host.kind && (entry.kind !== 'link' || entry.stamp === host.stamp)
-      if (canStay) return
+      if (!canStay) stale.push(path)
+    })
+    await forEachPaced(stale.reverse(), pace, async (path) => {
       await removeWhole(mirror, path)
       this.#pairs.delete(path)
     })
   }
 
-  async #bring(path: string, entry: Entry, how: { host: Tree; mirror: Tree; pace: Pace }): Promise<Pair | undefined> {
-    const { host, mirror, pace } = how
+  async #bring(
+    path: string,
+    entry: Entry,
+    how: How & { readonly units: ReadonlySet<string> },
+  ): Promise<Pair | undefined> {
+    const { host, mirror, pace, units } = how
     const { owner } = this.#options
+    if (units.has(path) && (await this.#layPackages(path, how))) return undefined
     try {
       if (entry.kind === 'directory') {
         if (!mirror.entry(path)) mirror.makeDirectory(path, { mode: entry.mode | 0o700, owner })

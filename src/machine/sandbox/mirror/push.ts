@@ -13,6 +13,7 @@ import {
 import { type Entry, forEachPaced, isClosed, type Pace, paceOf, type Tree } from '../../files/index.ts'
 import { NOT_KEPT } from '../messages.ts'
 import type { Rules } from '../places.ts'
+import { stateOf } from './packages.ts'
 import { listTree, type Listing, type MirrorLimits, removeWhole } from './scan.ts'
 
 /** Two entries that were equal when they were last carried over. */
@@ -26,6 +27,8 @@ export interface Own {
   readonly verdict: 'held' | 'beside'
   /** In the mirror; `GONE` for a removal. */
   readonly stamp: string
+  /** Only of packages that the workspace has too: the state of both sides when they were laid. */
+  readonly packages?: { readonly host: string; readonly mirror: string }
 }
 
 /** Parts that one way back needs. */
@@ -142,13 +145,16 @@ export class Push {
   async #changes({ entries }: Listing): Promise<Change[]> {
     const { pairs, own } = this.#options
     const changes: Change[] = []
-    await forEachPaced(entries, this.#pace, async ([path, entry]) => {
+    await forEachPaced(entries, this.#pace, ([path, entry]) => {
       const before = pairs.get(path)?.mirror
       if (isSame(before, entry) || own.get(path)?.stamp === entry.stamp) return
       const { kind } = entry
       if (kind === 'other') return
       changes.push(changeAt(path, { kind, target: entry.target, isNew: before === undefined }))
     })
+    for (const [path, { packages }] of own)
+      if (packages && entries.has(path) && stateOf(this.#options.mirror, path) !== packages.mirror)
+        changes.push({ path, type: 'changed', kind: 'directory' })
     for (const [path, { mirror }] of pairs)
       if (!entries.has(path) && mirror.kind !== 'other' && own.get(path)?.stamp !== GONE)
         changes.push({ path, type: 'removed', kind: mirror.kind })
@@ -157,7 +163,7 @@ export class Push {
 
   /** After the set: what is applied is equal on both sides, what is held stays in the mirror, and the rest goes. */
   async #settle(changes: readonly Change[], { entries }: Listing, taken: Taken | undefined): Promise<void> {
-    const { pairs, own } = this.#options
+    const { pairs, own, mirror } = this.#options
     const verdicts = new Map(taken?.entries.map(({ path, verdict }) => [path, verdict]))
     const beside = (taken?.entries ?? []).filter(({ verdict }) => verdict === 'beside').map(({ path }) => path)
     const isBeside = (path: string): boolean => beside.some((unit) => path === unit || path.startsWith(`${unit}/`))
@@ -166,9 +172,15 @@ export class Push {
     await forEachPaced(changes, this.#pace, async ({ path, type }) => {
       const entry = entries.get(path)
       const verdict = verdictOf(path)
+      const packages = own.get(path)?.packages
       own.delete(path)
       if (verdict === 'never' || verdict === 'conflict') await this.#forget(path)
-      else if (verdict === 'held' || verdict === 'beside') own.set(path, { verdict, stamp: entry?.stamp ?? GONE })
+      else if (verdict === 'held' || verdict === 'beside')
+        own.set(path, {
+          verdict,
+          stamp: entry?.stamp ?? GONE,
+          ...(packages && { packages: { ...packages, mirror: stateOf(mirror, path) } }),
+        })
       else if (type === 'removed') pairs.delete(path)
       else await this.#pair(path, entry)
     })

@@ -88,7 +88,7 @@ interface OpenListing {
 function take({ path, name, directory }: Met, listing: OpenListing, opens: boolean): Entry | undefined {
   const part = partState(name)
   if (part === 'left') listing.leftovers.push(path)
-  const entry = part === 'no' ? entryIn(directory, name) : undefined
+  const entry = part === 'no' ? entryIn(directory, name, directory.lookByPath(name)) : undefined
   if (entry === undefined) return undefined
   if (path.length > MAX_PATH) listing.deep.push(path)
   else if (entry.kind === 'other') listing[isGone(directory, name) ? 'gone' : 'others'].push(path)
