@@ -1,6 +1,6 @@
 import type { InstallSpec, JsonValue } from '../../kernel/index.ts'
 import { osNames } from './fields/table.ts'
-import { isArchive, isCount, isHttps, isSafePackage, isTarget, PACKAGE_RULES } from './strict/install-rules.ts'
+import { DOWNLOAD_RULES, type InstallRule, PACKAGE_RULES } from './strict/install-rules.ts'
 
 /** Where something would be installed. */
 export interface InstallGround {
@@ -85,36 +85,46 @@ function planFor(spec: InstallSpec, ground: InstallGround): Plan | string {
   return kind === 'download' ? planDownload(spec, ground) : planPackage(spec, ground)
 }
 
-function planPackage({ kind, details }: InstallSpec, { isRoot }: InstallGround): Plan | string {
+/** Why an entry is refused, by the first member that is wrong. */
+function problemIn({ details }: InstallSpec, rules: readonly InstallRule[]): string | undefined {
+  for (const { key, accepts, wanted, isRequired } of rules) {
+    const value = detail(details, key)
+    if (value === undefined && isRequired) return `${key} is missing`
+    if (value !== undefined && !accepts(value)) return `${key} is not ${wanted}`
+  }
+  return undefined
+}
+
+function planPackage(spec: InstallSpec, { isRoot }: InstallGround): Plan | string {
+  const { kind, details } = spec
   const rule = Object.hasOwn(PACKAGE_RULES, kind) ? PACKAGE_RULES[kind] : undefined
-  const installer = Object.hasOwn(INSTALLERS, kind) ? INSTALLERS[kind] : undefined
-  if (!rule || !installer) return `${kind} is no kind of installer that is known`
-  const value = detail(details, rule.field)
-  if (value === undefined) return `${rule.field} is missing`
-  if (typeof value !== 'string' || !isSafePackage(value, rule))
-    return `${rule.field} is not a name that ${kind} may be given`
+  if (!rule) return `${kind} is no kind of installer that is known`
+  const problem = problemIn(spec, [rule])
+  if (problem !== undefined) return problem
+  const value = String(detail(details, rule.key))
   // Outside of a module go wants a version.
   const name = kind === 'go' && !value.includes('@') ? `${value}@latest` : value
   const asRoot = kind === 'apt' && !isRoot ? ['sudo'] : []
-  return { commands: [[...asRoot, ...installer, name]] }
+  return { commands: [[...asRoot, ...(INSTALLERS[kind] ?? []), name]] }
 }
 
-function planDownload({ bins, details }: InstallSpec, ground: InstallGround): Plan | string {
-  const given = detail(details, 'url')
-  if (typeof given !== 'string' || !isHttps(given)) return 'url is not an address of https'
-  const { href: url, pathname } = new URL(given)
-  const sha256 = detail(details, 'sha256')
-  if (sha256 !== undefined && (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/i.test(sha256)))
-    return 'sha256 is not 64 hex digits'
+function planDownload(spec: InstallSpec, ground: InstallGround): Plan | string {
+  const { bins, details } = spec
+  const problem = problemIn(spec, DOWNLOAD_RULES)
+  if (problem !== undefined) return problem
   const directory = directoryFor(detail(details, 'targetDir'), ground)
   if (directory === undefined) return 'targetDir is no directory for programs'
+  const { href: url, pathname } = new URL(String(detail(details, 'url')))
   const file = `${directory}/${fileName(pathname)}`
-  const after = afterDownload(file, { directory, details, isProgram: bins.length > 0 })
-  if (typeof after === 'string') return after
+  const sha256 = detail(details, 'sha256')
   return {
-    commands: [['mkdir', '-p', directory], ['curl', '-fL', '--proto', '=https', '-o', file, url], ...after],
+    commands: [
+      ['mkdir', '-p', directory],
+      ['curl', '-fL', '--proto', '=https', '-o', file, url],
+      ...afterDownload(file, directory, details, bins.length > 0),
+    ],
     download: { url, file, commands: 2 },
-    sha256: sha256?.toLowerCase(),
+    sha256: sha256 === undefined ? undefined : String(sha256).toLowerCase(),
   }
 }
 
@@ -130,7 +140,6 @@ function fileName(pathname: string): string {
 
 function directoryFor(given: JsonValue | undefined, { home, toolsDirectory }: InstallGround): string | undefined {
   if (given === undefined) return toolsDirectory
-  if (!isTarget(given)) return undefined
   const path = String(given).replace(/\/+$/, '')
   if (!path.startsWith('~/')) return `${toolsDirectory}/${path}`
   return HOME_DIRECTORIES.test(path) ? `${home}${path.slice(1)}` : undefined
@@ -142,22 +151,15 @@ const HOME_DIRECTORIES = /^~\/(?:bin|\.local\/bin|\.(?:nexus|openclaw|clawdbot)\
 /** Unpacks an archive, or makes a program out of the file. */
 function afterDownload(
   file: string,
-  from: { readonly directory: string; readonly details: InstallSpec['details']; readonly isProgram: boolean },
-): readonly (readonly string[])[] | string {
-  const { directory, details, isProgram } = from
-  const strip = detail(details, 'stripComponents') ?? 0
-  if (!isCount(strip)) return 'stripComponents is no small number'
-  const extract = detail(details, 'extract')
-  if (extract !== undefined && typeof extract !== 'boolean') return 'extract is not true or false'
-  const archive = detail(details, 'archive') ?? archiveOf(file)
-  if (archive === undefined || extract === false) return isProgram ? [['chmod', '+x', file]] : []
-  if (!isArchive(archive)) return 'archive is of no known kind'
+  directory: string,
+  details: InstallSpec['details'],
+  isProgram: boolean,
+): readonly (readonly string[])[] {
+  const archive = detail(details, 'archive') ?? /\.(zip|tar\.gz|tgz|tar\.bz2|tbz2|tar\.xz|txz|tar)$/i.exec(file)?.[1]
+  if (archive === undefined || detail(details, 'extract') === false) return isProgram ? [['chmod', '+x', file]] : []
   if (String(archive).toLowerCase() === 'zip') return [['unzip', '-o', file, '-d', directory]]
-  return [['tar', '-xf', file, '-C', directory, ...(strip === 0 ? [] : [`--strip-components=${String(strip)}`])]]
-}
-
-function archiveOf(file: string): string | undefined {
-  return /\.(zip|tar\.gz|tgz|tar\.bz2|tbz2|tar\.xz|txz|tar)$/i.exec(file)?.[1]
+  const strip = Number(detail(details, 'stripComponents') ?? 0)
+  return [['tar', '-xf', file, '-C', directory, ...(strip === 0 ? [] : [`--strip-components=${strip}`])]]
 }
 
 /** An own value; nothing and null are the same. */

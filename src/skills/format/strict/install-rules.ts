@@ -1,63 +1,79 @@
 import type { JsonValue } from '../../../kernel/index.ts'
 
-/** How the package of a kind is named. */
-export interface PackageRule {
-  readonly field: string
-  readonly pattern: RegExp
+/** A member of an install entry, for those who check it and those who make commands of it. */
+export interface InstallRule {
+  readonly key: string
+  readonly accepts: (value: JsonValue) => boolean
+  readonly wanted: string
+  /** A whole line that is right. */
   readonly example: string
+  readonly isRequired?: boolean
 }
 
-/** The field that names the package of each kind, and its pattern: no option, no path upwards, nothing for a shell. */
-export const PACKAGE_RULES: Readonly<Record<string, PackageRule>> = {
-  brew: {
-    field: 'formula',
-    pattern: /^(?:[a-z0-9][\w.-]*\/[a-z0-9][\w.-]*\/)?[a-z0-9][\w.@+-]*$/i,
-    example: 'formula: gh',
-  },
-  node: { field: 'package', pattern: npmName(), example: 'package: "@scope/name@1.2.3"' },
-  npm: { field: 'package', pattern: npmName(), example: 'package: "@scope/name@1.2.3"' },
-  go: {
-    field: 'module',
-    pattern: /^[a-z0-9][\w.-]*(?:\/[\w.~-]+)*(?:@[\w.+-]+)?$/i,
-    example: 'module: github.com/owner/tool@latest',
-  },
-  uv: {
-    field: 'package',
-    pattern: /^[a-z0-9][\w.-]*(?:\[[\w,.-]+\])?(?:(?:==|@)[\w.+!-]+)?$/i,
-    example: 'package: ruff==0.14.0',
-  },
-  // A minus at the end removes the package.
-  apt: { field: 'package', pattern: /^[a-z0-9](?:[a-z0-9+.-]*[a-z0-9+])?$/, example: 'package: jq' },
-}
-export const ARCHIVES = ['zip', 'tar.gz', 'tgz', 'tar.bz2', 'tbz2', 'tar.xz', 'txz', 'tar']
 const MAX_SPEC_CHARS = 214
-export const BIN = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,63}$/
+const NPM = /^(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][\w.-]*(?:@[\w.^~+-]+)?$/i
+const NPM_EXAMPLE = 'package: "@scope/name@1.2.3"'
 
-function npmName(): RegExp {
-  return /^(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][\w.-]*(?:@[\w.^~+-]+)?$/i
+/** By kind, the member that names the package: no option, no path upwards, nothing for a shell. */
+export const PACKAGE_RULES: Readonly<Record<string, InstallRule>> = {
+  brew: named('brew', 'formula: gh', /^(?:[a-z0-9][\w.-]*\/[a-z0-9][\w.-]*\/)?[a-z0-9][\w.@+-]*$/i),
+  node: named('node', NPM_EXAMPLE, NPM),
+  npm: named('npm', NPM_EXAMPLE, NPM),
+  go: named('go', 'module: github.com/owner/tool@latest', /^[a-z0-9][\w.-]*(?:\/[\w.~-]+)*(?:@[\w.+-]+)?$/i),
+  uv: named('uv', 'package: ruff==0.14.0', /^[a-z0-9][\w.-]*(?:\[[\w,.-]+\])?(?:(?:==|@)[\w.+!-]+)?$/i),
+  // A minus at the end removes the package.
+  apt: named('apt', 'package: jq', /^[a-z0-9](?:[a-z0-9+.-]*[a-z0-9+])?$/),
 }
 
-/** True for the name of a package that an installer may be given. */
-export function isSafePackage(value: string, { pattern }: PackageRule): boolean {
-  return value.length <= MAX_SPEC_CHARS && pattern.test(value) && !value.includes('..')
+function named(kind: string, example: string, pattern: RegExp): InstallRule {
+  const accepts = (value: JsonValue): boolean =>
+    isText(value, pattern) && value.length <= MAX_SPEC_CHARS && !value.includes('..')
+  const key = example.slice(0, example.indexOf(':'))
+  return { key, accepts, wanted: `a name that ${kind} may be given`, example, isRequired: true }
+}
+
+const ARCHIVES = ['zip', 'tar.gz', 'tgz', 'tar.bz2', 'tbz2', 'tar.xz', 'txz', 'tar']
+
+export const DOWNLOAD_RULES: readonly InstallRule[] = [
+  { key: 'url', accepts: isHttps, wanted: 'an address of https', example: 'url: https://example.com/tool.tar.gz', isRequired: true }, // oxfmt-ignore
+  {
+    key: 'sha256',
+    accepts: (value) => isText(value, /^[0-9a-f]{64}$/i),
+    wanted: '64 hex digits',
+    example: 'sha256: "<64 hex digits>"',
+  },
+  {
+    key: 'archive',
+    accepts: (value) => typeof value === 'string' && ARCHIVES.includes(value.toLowerCase()),
+    wanted: `one of ${ARCHIVES.join(', ')}`,
+    example: 'archive: tar.gz',
+  },
+  {
+    key: 'extract',
+    accepts: (value) => typeof value === 'boolean',
+    wanted: 'true or false',
+    example: 'extract: true',
+  },
+  {
+    key: 'stripComponents',
+    accepts: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 32,
+    wanted: 'a number from 0 to 32',
+    example: 'stripComponents: 1',
+  },
+  {
+    key: 'targetDir',
+    // Relative, or below the home directory as OpenClaw writes it.
+    accepts: (value) => isText(value, /^(?:~\/)?[\w.@][\w.@/-]{0,200}$/) && !/(?:^|\/)\.\.(?:\/|$)/.test(value),
+    wanted: 'a directory inside the directory of tools',
+    example: 'targetDir: bin',
+  },
+]
+
+function isText(value: JsonValue, pattern: RegExp): value is string {
+  return typeof value === 'string' && pattern.test(value)
 }
 
 /** True for an address that a download may come from: https, without a password, nothing for a shell. */
-export function isHttps(url: string): boolean {
-  return /^https:\/\/[^\s"'`$;|&<>\\]{1,2000}$/i.test(url) && URL.canParse(url) && new URL(url).username === ''
-}
-
-export function isArchive(value: JsonValue): boolean {
-  return typeof value === 'string' && ARCHIVES.includes(value.toLowerCase())
-}
-
-export function isCount(value: JsonValue): boolean {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 32
-}
-
-/** A relative path inside, or one below the home directory as OpenClaw writes it. */
-export function isTarget(value: JsonValue): boolean {
-  return (
-    typeof value === 'string' && /^(?:~\/)?[\w.@][\w.@/-]{0,200}$/.test(value) && !/(?:^|\/)\.\.(?:\/|$)/.test(value)
-  )
+function isHttps(url: JsonValue): boolean {
+  return isText(url, /^https:\/\/[^\s"'`$;|&<>\\]{1,2000}$/i) && URL.parse(url)?.username === ''
 }
