@@ -27,7 +27,9 @@ export type CheckedArguments =
 export async function checkArguments(tool: Tool, given: unknown): Promise<CheckedArguments> {
   if (!isJsonObject(given)) return invalid(tool, [ARGUMENTS.notAnObject()])
   const { kept, unknown } = splitKnown(tool, given)
-  if (unknown.length > 0 && isClosed(tool)) return invalid(tool, unknownProblems(tool, unknown))
+  // The tools of the skills service refuse what they do not know. Source: contracts §5.2.
+  if (unknown.length > 0 && tool.name.startsWith('skills.') && tool.parameters.additionalProperties === false)
+    return invalid(tool, unknownProblems(tool, unknown))
   const polluting = pollutingPath(kept)
   if (polluting !== undefined) return invalid(tool, [ARGUMENTS.polluting(polluting)])
   const { compileSchema } = await loadSchemas()
@@ -37,7 +39,7 @@ export async function checkArguments(tool: Tool, given: unknown): Promise<Checke
     if (name !== undefined) return { type: 'invalid', message: CALLS.textRequired(name) }
     if (errors.length > 0) {
       // A misspelt name is why the right one is missing.
-      return invalid(tool, [...toProblems(errors), ...unknownProblems(tool, unknown)])
+      return invalid(tool, [...new Set(errors.map(toProblem)), ...unknownProblems(tool, unknown)])
     }
   } catch (error) {
     const why = errorMessage(error)
@@ -103,11 +105,6 @@ export function unknownArguments(tool: Tool, given: JsonObject): readonly string
   return unknownProblems(tool, splitKnown(tool, given).unknown)
 }
 
-/** The tools of the skills service refuse what they do not know. Source: contracts §5.2. */
-function isClosed({ name, parameters }: Tool): boolean {
-  return name.startsWith('skills.') && parameters.additionalProperties === false
-}
-
 function invalid(tool: Tool, problems: readonly string[]): CheckedArguments {
   return { type: 'invalid', message: CALLS.invalidArguments(tool.name, problems, MAX_PROBLEMS) }
 }
@@ -153,10 +150,6 @@ function withoutText({ parameters, options }: Tool, args: JsonObject): string | 
   const isText = (name: unknown): name is string =>
     typeof name === 'string' && (properties[name] as JsonObject | undefined)?.type === 'string'
   return required.filter(isText).find((name) => typeof args[name] !== 'string' || args[name].trim() === '')
-}
-
-function toProblems(errors: readonly ErrorObject[]): readonly string[] {
-  return [...new Set(errors.map(toProblem))]
 }
 
 function toProblem({ instancePath, keyword, message = 'is not valid', params }: ErrorObject): string {

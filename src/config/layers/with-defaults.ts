@@ -25,9 +25,5 @@ export function withDefaults(value: JsonValue, schema: Schema = ROOT, isBrief = 
 function defaultOf(schema: Schema, isBrief: boolean): JsonValue | undefined {
   if (schema.default === undefined) return undefined
   const usual = withDefaults(schema.default as JsonValue, schema, isBrief)
-  return isBrief && isEmpty(usual) ? undefined : usual
-}
-
-function isEmpty(value: JsonValue): boolean {
-  return typeof value === 'object' && value !== null && Object.keys(value).length === 0
+  return isBrief && typeof usual === 'object' && usual !== null && Object.keys(usual).length === 0 ? undefined : usual
 }

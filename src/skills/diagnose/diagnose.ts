@@ -7,7 +7,7 @@ import {
   shownName,
   shownText,
 } from '../catalog/index.ts'
-import { type Diagnostic, type HeldReason, type InvalidSkill, type Skill, skillAddress } from '../../kernel/index.ts'
+import { type HeldReason, type InvalidSkill, type Skill, skillAddress } from '../../kernel/index.ts'
 import { type Facts, WHOLE_PATHS } from './facts.ts'
 import { type Finding, finding, fromDiagnostics, type Verdict } from './finding.ts'
 import { aboutHeld, aboutReason } from './held.ts'
@@ -55,7 +55,7 @@ export function diagnose(asked: string, facts: Facts): Diagnosis {
     ...copies.alike.map((skill) => lookAlike(skill, catalog)),
     ...(first ? [] : findMissing(shownText(asked).replace(/^\$/, ''), facts)),
     ...(copies.isDirectory ? otherName(copies, name) : []),
-    ...aboutFiles(catalog.diagnostics, copies),
+    ...fromDiagnostics(catalog.diagnostics.filter(({ path }) => copies.files.has(path))),
   ]
   return {
     name,
@@ -139,9 +139,4 @@ function otherName(copies: Copies, asked: string): readonly Finding[] {
   if (!skill) return []
   const words = MESSAGES['other-name']({ asked, name: shownName(skill), isLink: skill.linkedTo !== undefined })
   return [finding('other-name', 'info', { path: skill.file, ...words })]
-}
-
-/** Diagnostics of the catalog and the sources about these files. */
-function aboutFiles(diagnostics: readonly Diagnostic[], { files }: Copies): readonly Finding[] {
-  return fromDiagnostics(diagnostics.filter(({ path }) => files.has(path)))
 }

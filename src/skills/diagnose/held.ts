@@ -52,10 +52,6 @@ function inSession(skill: Skill, { snapshot }: Facts): readonly Finding[] {
   return [finding('stale-session', 'info', { path: skill.file, ...MESSAGES['stale-session'].held() })]
 }
 
-function lineOfUnreadable({ metadata }: Skill, name: string | undefined): Advice {
-  return { line: metadata.unreadable?.find(({ key }) => key === name)?.line }
-}
-
 type Advice = Partial<Pick<Finding, 'path' | 'line' | 'fix' | 'command'>>
 
 /** A place and a fix from what this machine and its settings are. */
@@ -71,7 +67,7 @@ function adviceFor(skill: Skill, reason: HeldReason, host: Host): Advice {
     case 'missing-description':
       return {}
     case 'invalid-requirement':
-      return lineOfUnreadable(skill, missing[0])
+      return { line: skill.metadata.unreadable?.find(({ key }) => key === missing[0])?.line }
     default: {
       const head = host.heads.get(skill) ?? []
       const line = (code === 'os' ? lineOfSystems(head) : undefined) ?? lineOf(head, missing[0])

@@ -64,11 +64,7 @@ export function missingHosts(skill: Skill, context: GateContext): readonly strin
 function* failedSetup(skill: Skill, context: GateContext): Generator<Unmet> {
   const setup = entryOf(skill, context)?.setup
   const output = setup === undefined ? undefined : context.facts.failedSetup?.(skill, setup)
-  if (output !== undefined) yield { code: 'setup', name: lastLine(output) }
-}
-
-function lastLine(text: string): string {
-  return text.trimEnd().split('\n').at(-1) || 'without a word'
+  if (output !== undefined) yield { code: 'setup', name: output.trimEnd().split('\n').at(-1) || 'without a word' }
 }
 
 function* refusedGroups(skill: Skill, allows: (name: string) => boolean): Generator<Unmet> {

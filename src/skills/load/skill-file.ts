@@ -81,7 +81,7 @@ async function readFirst(
       })
       return toSkillFile(path.slice(skill.directory.length + 1), bytes, executable)
     } catch (error) {
-      if (isDirectory(error)) isOne = true
+      if (isNexusError(error) && errorCode(error.cause) === 'EISDIR') isOne = true
       else if (!isNexusError(error) || error.code !== 'FILE_NOT_FOUND') throw withFix(error)
     }
   }
@@ -105,10 +105,6 @@ function directoryAsked(skill: Skill, path: string, files: readonly string[]): N
 function withFix(error: unknown): unknown {
   if (!isNexusError(error) || error.code !== 'LIMIT_EXCEEDED') return error
   return errorOf(error.code, { message: error.message, fix: MESSAGES.file.tooLarge() }, { cause: error })
-}
-
-function isDirectory(error: unknown): boolean {
-  return isNexusError(error) && errorCode(error.cause) === 'EISDIR'
 }
 
 function toSkillFile(path: string, bytes: Uint8Array, executable: boolean): SkillFile {

@@ -15,7 +15,7 @@ export async function commandNetwork(
   const { allowed, denied, isClosed = false, net, certificates } = network
   if (isClosed || limits?.networkDomains?.length === 0) return undefined
   const all = [...allowed, ...hosts, ...(await rememberedFor(skill, connecting))]
-  const ask = askerOf(skill, connecting)
+  const ask: CommandNetwork['ask'] = connecting?.canAsk ? (to, signal) => connecting.ask(to, skill, signal) : undefined
   return all.length > 0 || ask ? { allowed: all, denied, setting, net, certificates, ask } : undefined
 }
 
@@ -24,10 +24,6 @@ async function rememberedFor(
   connecting: ToolContext['connecting'],
 ): Promise<readonly HostRule[]> {
   return connecting ? rulesOf(await connecting.remembered(skill)) : []
-}
-
-function askerOf(skill: SkillRevision | undefined, connecting: ToolContext['connecting']): CommandNetwork['ask'] {
-  return connecting?.canAsk ? (to, signal) => connecting.ask(to, skill, signal) : undefined
 }
 
 function rulesOf(texts: readonly string[]): HostRule[] {

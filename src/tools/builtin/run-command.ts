@@ -57,7 +57,7 @@ export function createRunCommandTool(services: Services): Tool {
       const place = commandPlace(services, args, context.limits)
       if (place.type === 'failed') return place
       const { type: _, workspace, cwd, ...limited } = place
-      const owned = skillCommands ? await skillCommands.own(command, nameIn(args), context) : NO_SKILLS
+      const owned = skillCommands ? await skillCommands.own(command, String(args.skill_name ?? ''), context) : NO_SKILLS
       if (owned.type === 'failed') return owned
       const timeoutMs = timeoutIn(args) ?? defaultMs
       const { env } = owned
@@ -80,7 +80,8 @@ export function createRunCommandTool(services: Services): Tool {
         maxLiveBytes,
         network,
         path,
-        cache: cacheOf(owned),
+        // A skill from a source that is not trusted gets no command at all.
+        cache: owned.address === undefined ? ('untrusted' as const) : ('trusted' as const),
         ...limited,
       }
       const run = (onBytes?: OnBytes): Promise<CommandResult> =>
@@ -95,15 +96,6 @@ export function createRunCommandTool(services: Services): Tool {
       return commandOutcome({ result, timeoutMs, limits, owned, findings, saved, hasInput: stdin !== undefined })
     },
   })
-}
-
-function nameIn({ skill_name: name }: JsonObject): string {
-  return String(name ?? '')
-}
-
-/** A skill from a source that is not trusted gets no command at all. */
-function cacheOf({ address }: OwnedCommand): 'trusted' | 'untrusted' {
-  return address === undefined ? 'untrusted' : 'trusted'
 }
 
 function timeoutIn({ timeout_sec: seconds }: JsonObject): number | undefined {

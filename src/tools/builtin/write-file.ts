@@ -38,7 +38,7 @@ async function write(at: OpenPath, content: Uint8Array, isAppended: boolean, sig
   const bytes = there ? Buffer.concat([there.bytes, content]) : content
   // Not over a file that appeared since it was found missing, or that changed since it was read.
   const unless = there ? { replaces: there.stamp } : { mustBeNew: isAppended }
-  await at.write({ bytes, pace, makesParents: true, inheritsOwner: isRoot(), ...unless })
+  await at.write({ bytes, pace, makesParents: true, inheritsOwner: process.getuid?.() === 0, ...unless })
   const data = { path: name, bytes_written: content.byteLength, applied: true }
   return succeeded(`${PATHS.wrote(given, content.byteLength)}${PATHS.undoable(name)}`, data, { path: absolute })
 }
@@ -58,8 +58,3 @@ async function readThere(
 }
 
 const MAX_APPENDED_TO = 256 * 1024 * 1024
-
-/** Root works for the owner of the workspace, as commands do. */
-function isRoot(): boolean {
-  return process.getuid?.() === 0
-}

@@ -103,7 +103,10 @@ async function offersFor(
   invocation: Invocation,
   commands: readonly Command[],
 ): Promise<Offers> {
-  const words = splitValues(given)
+  const words = (given.at(-1) === '=' ? [...given, ''] : given).flatMap((word) => {
+    if (word === '=') return []
+    return /^(--[\w-]+)=(.*)$/.exec(word)?.slice(1) ?? [word]
+  })
   const before = words.slice(0, -1)
   const current = words.at(-1) ?? ''
   const command = commandIn(commands, before)
@@ -118,14 +121,6 @@ async function offersFor(
   const names = await namesOf(command, invocation)
   const takesPath = choices === undefined && (names.length === 0 || current.includes('/'))
   return { paths: takesPath ? 'file' : 'none', offers: [...names, ...offers] }
-}
-
-/** Options apart from their values. bash gives `--style=list` as three words. */
-function splitValues(words: readonly string[]): readonly string[] {
-  return (words.at(-1) === '=' ? [...words, ''] : words).flatMap((word) => {
-    if (word === '=') return []
-    return /^(--[\w-]+)=(.*)$/.exec(word)?.slice(1) ?? [word]
-  })
 }
 
 function nextWords(before: readonly string[], commands: readonly Command[]): readonly Offer[] {

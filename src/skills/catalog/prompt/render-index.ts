@@ -82,11 +82,6 @@ function toOffered(skill: Skill, { callName }: IndexedCatalog): Offered {
   return { skill, name, called: PLAIN_NAME.test(name) ? name : (callName?.(skill) ?? name) }
 }
 
-/** Nothing that the model has leads to the text of a skill. */
-function isOutOfReach({ loadTool, readTool }: IndexOptions): boolean {
-  return loadTool === false && readTool === false
-}
-
 function howToLoad({ loadTool = 'load_skill', readTool }: IndexOptions): string {
   if (loadTool === false && readTool === false)
     return 'None of your tools can load or read them: when one would help, tell the user so.'
@@ -102,7 +97,7 @@ function remainder(count: number, findTool: string | false): string {
 /** In the order of the skills. Rank: tier, then use, then name. Source: decisions, "budget ladder". */
 function toEntries(callable: readonly Offered[], style: Style, options: IndexOptions): readonly Entry[] {
   const { usesOf = () => 0 } = options
-  const location = isOutOfReach(options) ? false : options.location
+  const location = options.loadTool === false && options.readTool === false ? false : options.location
   const ranked = callable.toSorted(
     (a, b) =>
       TIERS.indexOf(a.skill.origin.tier) - TIERS.indexOf(b.skill.origin.tier) || usesOf(b.skill) - usesOf(a.skill),

@@ -13,7 +13,7 @@ export function emitEntries(object: JsonObject, indent: string): string[] {
 }
 
 function emitEntry(key: string, value: JsonValue, indent: string): string[] {
-  const head = `${indent}${emitKey(key)}:`
+  const head = `${indent}${PLAIN_KEY.test(key) && !WORDS.test(key) ? key : toJson(key)}:`
   if (isJsonObject(value) && Object.keys(value).length > 0) return [head, ...emitEntries(value, `${indent}  `)]
   if (Array.isArray(value)) {
     const items = value as readonly JsonValue[]
@@ -28,10 +28,6 @@ function emitItem(item: JsonValue, indent: string): string[] {
   if (!isJsonObject(item) || Object.keys(item).length === 0) return [`${indent}- ${inFlow(item)}`]
   const [first = '', ...rest] = emitEntries(item, `${indent}  `)
   return [`${indent}- ${first.slice(indent.length + 2)}`, ...rest]
-}
-
-function emitKey(key: string): string {
-  return PLAIN_KEY.test(key) && !WORDS.test(key) ? key : toJson(key)
 }
 
 /** A value on one line. */
