@@ -54,11 +54,7 @@ export function namesTool(policy: PolicyRules, toolName: string): boolean {
 export function decideByPolicy(policy: PolicyRules, toolName: string): Omit<Ruling, 'layer'> {
   const [match] = matchPolicy(policy, toolName)
   if (!match) {
-    return {
-      type: 'deny',
-      rule: `profile ${policy.profile}`,
-      reason: MESSAGES.notAllowed(toolName, policy.profile),
-    }
+    return { type: 'deny', rule: `profile ${policy.profile}`, reason: MESSAGES.notAllowed(toolName, policy.profile) }
   }
   const rule = `${match.list} ${match.entry}`
   if (match.list === 'deny') return { type: 'deny', rule, reason: MESSAGES.denied(toolName, match.entry) }

@@ -201,11 +201,7 @@ function profiles(directory: string, of: Omit<FileToRead, 'path' | 'isRequired' 
 function findTooMany(directories: readonly string[]): Diagnostic[] {
   return directories
     .filter((directory) => profilesIn(directory).hasMore)
-    .map((path) => ({
-      severity: 'error',
-      path,
-      ...unreadableFile(`it has more than ${MAX_PROFILES} profiles`),
-    }))
+    .map((path) => ({ severity: 'error', path, ...unreadableFile(`it has more than ${MAX_PROFILES} profiles`) }))
 }
 
 function ignoredVariable(name: string, why: string, fix: string): Diagnostic {

@@ -155,10 +155,7 @@ async function writeList(nexusHome: string, workspaces: readonly TrustedWorkspac
 
 function failed(path: string, cause: unknown): never {
   const message = `Nexus cannot write the list of trusted workspaces ${path}: ${(cause as Error).message}.`
-  throw new NexusError('STORE_FAILED', message, {
-    fix: 'Give this user write access to it, or set NEXUS_HOME.',
-    cause,
-  })
+  throw new NexusError('STORE_FAILED', message, { fix: 'Give this user write access to it, or set NEXUS_HOME.', cause })
 }
 
 /** Undefined when the text is not a list of this version. */

@@ -15,10 +15,7 @@ import type { SkillEntryValues } from '../tools/index.ts'
 
 /** Facts about the entries for gating: names, and values that cannot be had. */
 export function entryRules({ skills }: Config): Pick<GateRules, 'entries' | 'refusedVariable'> {
-  return {
-    entries: new Map([...skills.entries].map(([key, entry]) => [key, toRules(key, entry)])),
-    refusedVariable,
-  }
+  return { entries: new Map([...skills.entries].map(([key, entry]) => [key, toRules(key, entry)])), refusedVariable }
 }
 
 function toRules(key: string, { hasApiKey, env, enabled, broken, network, setup }: SkillEntry): EntryRules {

@@ -43,17 +43,9 @@ export async function checkArguments(tool: Tool, given: unknown): Promise<Checke
     }
   } catch (error) {
     const why = errorMessage(error)
-    return {
-      type: 'broken',
-      message: CALLS.brokenSchema(tool.name, why),
-      reason: why,
-    }
+    return { type: 'broken', message: CALLS.brokenSchema(tool.name, why), reason: why }
   }
-  return {
-    type: 'valid',
-    arguments: kept,
-    notes: unknownProblems(tool, unknown, ARGUMENTS.ignored),
-  }
+  return { type: 'valid', arguments: kept, notes: unknownProblems(tool, unknown, ARGUMENTS.ignored) }
 }
 
 /** Asks for the whole batch at once; never an argument of a tool. Source: contracts §1.9. */

@@ -1,9 +1,7 @@
 import { CHOICES, type Rows } from './command.ts'
 import { flag, option, SANDBOX, WHERE } from './options.ts'
 
-const NAME = {
-  name: option('NAME', 'the name of the entry (default nexus)'),
-}
+const NAME = { name: option('NAME', 'the name of the entry (default nexus)') }
 
 const SCOPE = {
   scope: option('SCOPE', 'user (default): the file of the user; project: that of the project, which its team shares', {

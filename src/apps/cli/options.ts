@@ -12,9 +12,7 @@ export function option(value: string, help: string, more: Partial<OptionSpec> = 
 }
 
 /** For every command with an answer. */
-export const JSON_OPTION = {
-  json: flag('print one JSON document on stdout'),
-}
+export const JSON_OPTION = { json: flag('print one JSON document on stdout') }
 
 /** For commands that answer for the skills of an agent. */
 export const WHERE = {

@@ -2,9 +2,7 @@
 import { CHOICES, type Rows } from './command.ts'
 import { MODEL, option, SANDBOX, WHERE } from './options.ts'
 
-const PORT = {
-  port: option('PORT', 'the port (default 8765, or server.port of nexus.yaml)'),
-}
+const PORT = { port: option('PORT', 'the port (default 8765, or server.port of nexus.yaml)') }
 
 export const SERVER_COMMANDS: Rows = {
   serve: {

@@ -97,9 +97,7 @@ export const CLIENTS: readonly Client[] = [
     ...PLAIN,
     id: 'claude-desktop',
     title: 'Claude Desktop',
-    files: {
-      user: (where) => [join(applicationData(where), 'Claude/claude_desktop_config.json')],
-    },
+    files: { user: (where) => [join(applicationData(where), 'Claude/claude_desktop_config.json')] },
     needsWorkspace: true,
   },
   {
@@ -168,10 +166,7 @@ export const CLIENTS: readonly Client[] = [
     ...PLAIN,
     id: 'zed',
     title: 'Zed',
-    files: {
-      user: (where) => [join(zedHome(where), 'settings.json')],
-      project: below('.zed/settings.json'),
-    },
+    files: { user: (where) => [join(zedHome(where), 'settings.json')], project: below('.zed/settings.json') },
     keys: () => ['context_servers'],
     entry: (server) => ({ source: 'custom', ...plainEntry(server) }),
   },

@@ -163,9 +163,7 @@ export const execution = v.pipe(
       {},
     ),
     filesystem: setting(
-      is(filesystem, {
-        unused: { what: 'add paths to the sandbox or take them away', severity: 'warning' },
-      }),
+      is(filesystem, { unused: { what: 'add paths to the sandbox or take them away', severity: 'warning' } }),
       'What commands may see and write besides their own places.',
     ),
     files: setting(

@@ -98,11 +98,7 @@ export const nats = v.pipe(
     maxDeliver: setting(count, 'How often a command is given out.', 3),
   }),
   about('Wake-ups, commands and events between machines.'),
-  v.metadata({
-    merge: 'whole',
-    texts: 'value',
-    unused: { what: 'connect to NATS', severity: 'info' },
-  } satisfies Rules),
+  v.metadata({ merge: 'whole', texts: 'value', unused: { what: 'connect to NATS', severity: 'info' } } satisfies Rules),
 )
 
 const mcpServer = v.strictObject({

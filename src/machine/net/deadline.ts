@@ -24,10 +24,7 @@ export function startDeadline(run: Run, what: TimeLimit) {
   const timer = setTimeout(() => controller.abort(timeout(run, what)), run.limits[what])
   // A response that was abandoned keeps no process alive once its server closed the connection.
   if (what === 'totalMs') timer.unref()
-  return {
-    signal: AbortSignal.any([run.signal, controller.signal]),
-    clear: () => clearTimeout(timer),
-  }
+  return { signal: AbortSignal.any([run.signal, controller.signal]), clear: () => clearTimeout(timer) }
 }
 
 export function timeout({ origin, limits }: Pick<Run, 'origin' | 'limits'>, what: TimeLimit): NexusError {

@@ -38,11 +38,7 @@ export function toSnapshot({
   readonly version: string
   readonly skills: readonly Skill[]
 }): JsonObject {
-  return {
-    format: FORMAT,
-    version,
-    skills: skills.map((skill) => ({ ...toRow(skill) })),
-  }
+  return { format: FORMAT, version, skills: skills.map((skill) => ({ ...toRow(skill) })) }
 }
 
 function toRow(skill: Skill): SnapshotSkill {

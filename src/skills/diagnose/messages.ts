@@ -231,10 +231,7 @@ export const ADVICE = {
     return `${why}Set ${setting} in ${file}, for example: ${yaml}`
   },
   freeSetting: (path: string, file: string) => `Set it in ${file}, for example: ${asYaml(path)}`,
-  setting: (path: string, file: string) => ({
-    fix: `Set ${path} in ${file}, then run:`,
-    command: ['config', 'check'],
-  }),
+  setting: (path: string, file: string) => ({ fix: `Set ${path} in ${file}, then run:`, command: ['config', 'check'] }),
   noSetting: (path: string, file: string) =>
     `nexus.yaml has no setting ${path}, so the skill stays held. Require tools.${path} in the skill instead, and set it in ${file}: ${asYaml(`tools.${path}`)}`,
   settingsFile: (file: string, homeIsWorkspace: boolean) =>

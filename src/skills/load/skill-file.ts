@@ -75,10 +75,7 @@ async function readFirst(
   let isOne = false
   for (const candidate of candidates) {
     try {
-      const { bytes, path, executable } = await readOfSkill(skill, candidate, {
-        maxBytes,
-        signal,
-      })
+      const { bytes, path, executable } = await readOfSkill(skill, candidate, { maxBytes, signal })
       return toSkillFile(path.slice(skill.directory.length + 1), bytes, executable)
     } catch (error) {
       if (isNexusError(error) && errorCode(error.cause) === 'EISDIR') isOne = true

@@ -81,15 +81,7 @@ function named(
 ): FolderSourceOptions[] {
   return directories.map((entry, rank) => {
     const { path, id, nested = false, required = true } = typeof entry === 'string' ? { path: entry } : entry
-    return {
-      id: freeId(id ?? `${tier}:${shortName(path)}`, taken),
-      tier,
-      rank,
-      path,
-      nested,
-      trusted: true,
-      required,
-    }
+    return { id: freeId(id ?? `${tier}:${shortName(path)}`, taken), tier, rank, path, nested, trusted: true, required }
   })
 }
 

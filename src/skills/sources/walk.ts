@@ -126,10 +126,7 @@ function noteUnreadable(walk: Walk, { path, depth }: TreeDirectory, reason: stri
 function rootIsThere(walk: Walk): boolean {
   const { root } = walk.context
   if (exists(root)) return true
-  note(walk, 'root-vanished', {
-    path: root,
-    ...MESSAGES['root-vanished'](),
-  })
+  note(walk, 'root-vanished', { path: root, ...MESSAGES['root-vanished']() })
   return false
 }
 
@@ -163,10 +160,7 @@ function descend(walk: Walk, { path, depth }: TreeDirectory, entries: readonly D
 function noteDepth(walk: Walk, below: readonly TreeDirectory[]): void {
   const first = below.find(({ path, isLink }) => !isLink || followed(walk, path) !== undefined)
   if (first === undefined) return
-  note(walk, 'depth-limit', {
-    path: first.path,
-    ...MESSAGES['depth-limit'](walk.limits.maxDepth, dirname(first.path)),
-  })
+  note(walk, 'depth-limit', { path: first.path, ...MESSAGES['depth-limit'](walk.limits.maxDepth, dirname(first.path)) })
 }
 
 /** The directory a link leads to, when it stays inside the root. */
@@ -178,15 +172,9 @@ function followed(walk: Walk, path: string): string | undefined {
     if (isInside(real, root)) return real
     // It is found there.
     if (walk.elsewhere().some((other) => isInside(real, other))) return undefined
-    note(walk, 'link-outside', {
-      path,
-      ...MESSAGES['link-outside'].directory(real, exists(`${real}/${SKILL_FILE}`)),
-    })
+    note(walk, 'link-outside', { path, ...MESSAGES['link-outside'].directory(real, exists(`${real}/${SKILL_FILE}`)) })
   } catch (error) {
-    note(walk, 'link-broken', {
-      path,
-      ...MESSAGES['link-broken'].directory(leadsTo(path), reasonOf(error)),
-    })
+    note(walk, 'link-broken', { path, ...MESSAGES['link-broken'].directory(leadsTo(path), reasonOf(error)) })
   }
   return undefined
 }

@@ -286,13 +286,7 @@ export function turnTests(open: Open, clock: Advance): void {
     await store.turns.finish(id, lease, { state: 'done', messages: said('finished') })
     await store.turns.finish(id, lease, { state: 'done', messages: said('again') })
     assert.deepEqual(await history(), ['taken', 'refused', 'answered', 'finished'])
-    const homeless = store.ledger.record({
-      call: call(store, 'c2'),
-      decision: DENY,
-      lease,
-      outcome: refused,
-      message,
-    })
+    const homeless = store.ledger.record({ call: call(store, 'c2'), decision: DENY, lease, outcome: refused, message })
     await assert.rejects(homeless, hasCode('INVALID_ARGUMENT', /no session/))
     assert.equal(await store.ledger.get('c2'), undefined)
   })

@@ -23,10 +23,7 @@ export function createLoadSkillTool(services: Services): Tool {
       'Load the full instructions of a skill by its name, with the list of its files. Do this before you work on a task that matches the description of a skill.',
     parameters: {
       type: 'object',
-      properties: {
-        skill_name: { type: 'string', description: 'Name of the skill, as listed' },
-        called_by: CALLED_BY,
-      },
+      properties: { skill_name: { type: 'string', description: 'Name of the skill, as listed' }, called_by: CALLED_BY },
       required: ['skill_name'],
     },
     options: { skillArgument: 'skill_name' },
@@ -73,10 +70,7 @@ function toLoaded(loaded: LoadedSkill, hint: string): Outcome {
     files: shown.map(({ path }) => path),
     ...stackData(stack),
   }
-  const more = {
-    path: skill.file,
-    stats: { files: files.length, tree_digest: treeDigest },
-  }
+  const more = { path: skill.file, stats: { files: files.length, tree_digest: treeDigest } }
   if (!head.isCut) return succeeded(text, data, more)
   return {
     type: 'partial',

@@ -174,10 +174,7 @@ export function createSkillVariables(parts: VariableParts): SkillVariables {
   return {
     verdictsOf,
     setupFor: (skill) => ownEntry(skill)?.setup,
-    hostsFor: (skill) => ({
-      hosts: ownEntry(skill)?.hosts ?? [],
-      setting: `skills.entries.${keyOf(skill)}.network`,
-    }),
+    hostsFor: (skill) => ({ hosts: ownEntry(skill)?.hosts ?? [], setting: `skills.entries.${keyOf(skill)}.network` }),
     valuesFor,
     notGiven({ isExplained, ...ended }, skill, loaded) {
       const known = skill ? declaredVariables(skill) : loaded.flatMap(givenTo)

@@ -61,12 +61,7 @@ export function toStatusResult(outcome: Outcome, { source = 'tool' }: { readonly
   const status = STATUSES.get(outcome.code) ?? 'failed'
   return {
     status,
-    result: {
-      error_code: code,
-      error_message: message,
-      error: message,
-      error_detail: outcome.data ?? null,
-    },
+    result: { error_code: code, error_message: message, error: message, error_detail: outcome.data ?? null },
     error: { code, message, source, http_status: http, retryable },
   }
 }

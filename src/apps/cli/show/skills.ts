@@ -152,10 +152,7 @@ export function listData(
       ...dataOf(skill),
       reasons: reasons.map(({ proposal, ...reason }) => ({ ...reason, ...commandData(proposal) })),
     })),
-    shadowed: shadowed.map(({ skill, by, why }) => ({
-      ...dataOf(skill),
-      ...{ by: catalog.addressOf(by), why },
-    })),
+    shadowed: shadowed.map(({ skill, by, why }) => ({ ...dataOf(skill), ...{ by: catalog.addressOf(by), why } })),
     invalid: invalid.map(invalidData),
   }
   return {

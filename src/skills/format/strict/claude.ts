@@ -15,11 +15,7 @@ const isText = (value: JsonValue): boolean => typeof value === 'string' && value
 const isTexts = (value: JsonValue): boolean => Array.isArray(value) && value.every(isText)
 
 export const TEXT: ValueKind = { accepts: isText, means: 'text', example: '"some text"' }
-const FLAG: ValueKind = {
-  accepts: (value) => asBoolean(value) !== undefined,
-  means: 'true or false',
-  example: 'true',
-}
+const FLAG: ValueKind = { accepts: (value) => asBoolean(value) !== undefined, means: 'true or false', example: 'true' }
 const TEXT_OR_LIST: ValueKind = {
   accepts: (value) => isText(value) || isTexts(value),
   means: 'text or a list of texts',

@@ -72,10 +72,7 @@ export function hiddenSkill(root: string, entries: readonly Dirent[]): Words | u
   const directories = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
   const hidden = inByteOrder(directories).find((name) => exists(`${root}/${name}/${SKILL_FILE}`))
   if (hidden === undefined) return undefined
-  return {
-    path: root,
-    ...MESSAGES['root-is-skill'](root, hidden),
-  }
+  return { path: root, ...MESSAGES['root-is-skill'](root, hidden) }
 }
 
 /** True for what is there and may be looked at. */
