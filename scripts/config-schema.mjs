@@ -32,6 +32,12 @@ export function configSchema() {
 
 const NO_FILE = join(dirname(fileURLToPath(import.meta.url)), '../src/config/schema/no-file.ts')
 
+/** JSON with one line for each section. */
+function inSections(settings) {
+  const lines = Object.entries(settings).map(([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)}`)
+  return `{\n${lines.join(',\n')}\n}`
+}
+
 /** The settings of a start without any file, and the maps whose keys may be shown: neither loads the schema. */
 export function noFile() {
   const maps = openMaps(CONFIG_SCHEMA)
@@ -39,7 +45,7 @@ export function noFile() {
     JSON.stringify([...new Set(maps.filter((map) => map.isFree === isFree).map(({ at }) => at))], undefined, 2)
   const settings = withDefaults({ agents: [{ id: CONFIG_DEFAULTS.agentId }] })
   const words = '/** The settings without any file, written by `npm run schema`: the schema is not loaded for them. */'
-  return `import type { JsonObject } from '../../kernel/index.ts'\n\n${words}\n// oxfmt-ignore\nexport const NO_FILE: JsonObject = ${JSON.stringify(settings, undefined, 2)}
+  return `import type { JsonObject } from '../../kernel/index.ts'\n\n${words}\n// oxfmt-ignore\nexport const NO_FILE: JsonObject = ${inSections(settings)}
 
 /** Maps whose keys are names that a person chooses. Variables and headers are not among them: their values are secrets. */
 // oxfmt-ignore
