@@ -57,6 +57,11 @@ export function networkLine(key: string, hosts: readonly string[]): string {
 }
 
 /** In the form of a setting. */
+/** The entries of a list that are hosts. */
+export function readHostRules(texts: readonly string[]): HostRule[] {
+  return texts.map(readHostRule).filter((rule) => rule !== undefined)
+}
+
 export function shownRule({ host, port }: HostRule): string {
   return port === undefined ? host : `${host}:${port}`
 }

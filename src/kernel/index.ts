@@ -3,8 +3,7 @@ export { containsDomain, hostOf } from './address.ts'
 export type { Call, CallLimits, CallState, Decision, LedgerEntry, Ruling, ShadowDecision } from './call.ts'
 export { commandFix, commandLine, type ProposedCommand, shellFix } from './commands.ts'
 export { type Clock, DEFAULT_PROJECT, newId, systemClock } from './clock.ts'
-export { compareUtf8, utf8Text } from './compare-utf8.ts'
-export { createSha256, randomHex, sha256 } from './digest.ts'
+export { compareUtf8, createSha256, randomHex, sha256, utf8Text } from './digest.ts'
 export {
   CODES,
   type Diagnostic,
@@ -37,6 +36,7 @@ export {
   networkLine,
   readHostName,
   readHostRule,
+  readHostRules,
   shownHost,
   shownRule,
   WEB_PORTS,

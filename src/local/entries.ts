@@ -1,15 +1,8 @@
 /** entries: `skills.entries` of nexus.yaml as names for gating, values for commands of skills, and findings for its author. */
-import {
-  type Config,
-  explainConfig,
-  type LoadedConfig,
-  nameOf,
-  type Secrets,
-  type SkillEntry,
-} from '../config/index.ts'
+import { type Config, type LoadedConfig, type Secrets, type SkillEntry } from '../config/index.ts'
 import type { EntryRules, GateRules } from '../skills/gate/index.ts'
-import { type Diagnostic, MIN_SECRET_CHARS, readHostRule, toSafeLine } from '../kernel/index.ts'
-import { ENTRIES, type Message } from './messages.ts'
+import { type Diagnostic, MIN_SECRET_CHARS, readHostRules, toSafeLine } from '../kernel/index.ts'
+import { ENTRIES, placed, type SettingFinding } from './messages.ts'
 import { refusedVariable } from '../machine/sandbox/index.ts'
 import type { SkillEntryValues } from '../tools/index.ts'
 
@@ -25,8 +18,8 @@ function toRules(key: string, { hasApiKey, env, enabled, broken, network, setup 
     hasApiKey,
     env: new Set(names.map(([name]) => name)),
     enabled,
-    ...(setup !== undefined && { setup }),
-    hosts: network.map(readHostRule).filter((rule) => rule !== undefined),
+    setup,
+    hosts: readHostRules(network),
     broken: new Map(broken.map(({ at, problem, fix }) => [at, `skills.entries.${key}.${at} ${problem}. ${fix}`])),
   }
 }
@@ -41,8 +34,8 @@ export function entryValues(
     if (!entry) return undefined
     // The signal of one command must not end the reading that others wait for as well; it has a time limit of its own.
     const apiKey = (): Promise<string | undefined> => secrets.read(['skills', 'entries', key, 'apiKey'])
-    const hosts = entry.network.map(readHostRule).filter((rule) => rule !== undefined)
-    return { env: entry.env, apiKey: entry.hasApiKey ? apiKey : undefined, hosts, setup: entry.setup }
+    const { env, hasApiKey, network, setup } = entry
+    return { env, apiKey: hasApiKey ? apiKey : undefined, hosts: readHostRules(network), setup }
   }
 }
 
@@ -53,22 +46,11 @@ export async function readEntries(loaded: LoadedConfig): Promise<readonly Diagno
     ...[...skills.entries].flatMap(([key, entry]) => [...addressAsKey(key), ...findingsOf(key, entry)]),
     ...agents.flatMap((agent, index) => (agent.skills ?? []).flatMap((item, at) => twinInList(item, [index, at]))),
   ]
-  if (found.length === 0) return []
-  // Places cost a reading of the schema, so they are looked for only when there is something to say.
-  const { originOf } = await explainConfig(loaded)
-  return found.map(({ keys, ...words }) => {
-    const { path = 'nexus.yaml', line, column } = originOf(keys) ?? {}
-    const place = { path, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
-    return { ...words, severity: 'warning', ...place, subject: nameOf(keys) }
-  })
-}
-
-interface EntryFinding extends Message {
-  readonly keys: readonly (string | number)[]
+  return placed(found, loaded)
 }
 
 /** Entries go by name or `skillKey`, so that what is configured for a skill does not depend on where it lies. */
-function addressAsKey(key: string): EntryFinding[] {
+function addressAsKey(key: string): SettingFinding[] {
   const name = key.slice(key.lastIndexOf('/') + 1)
   if (name === key || name === '') return []
   // The address of a service may hold a password.
@@ -78,16 +60,16 @@ function addressAsKey(key: string): EntryFinding[] {
 }
 
 /** `source/name~2` is an address that moves, and no allow-list knows it. */
-function twinInList(item: string, [index, at]: readonly [agent: number, item: number]): EntryFinding[] {
+function twinInList(item: string, [index, at]: readonly [agent: number, item: number]): SettingFinding[] {
   const address = /^(.*\/[^/]+)~\d+$/.exec(item.trim())?.[1]
   if (address === undefined) return []
   const words = ENTRIES.numberedCopy({ setting: `agents[${index}].skills`, item: toSafeLine(item), address })
   return [{ ...words, keys: ['agents', index, 'skills', at] }]
 }
 
-function findingsOf(key: string, { env, apiKey }: SkillEntry): EntryFinding[] {
+function findingsOf(key: string, { env, apiKey }: SkillEntry): SettingFinding[] {
   const place = ['skills', 'entries', key]
-  const refused = Object.keys(env).flatMap((name): EntryFinding[] => {
+  const refused = Object.keys(env).flatMap((name): SettingFinding[] => {
     const why = refusedVariable(name)
     if (why === undefined) return []
     const words = ENTRIES.refusedVariable({ setting: `${place.join('.')}.env.${name}`, why })

@@ -1,5 +1,6 @@
 /** messages: every sentence about settings of this machine that reach nothing: what happened, why, and one next step. */
-import { commandFix, type ProposedCommand } from '../kernel/index.ts'
+import { explainConfig, type LoadedConfig, nameOf } from '../config/index.ts'
+import { commandFix, type Diagnostic, type ProposedCommand } from '../kernel/index.ts'
 
 /** One finding in words. */
 export interface Message {
@@ -8,6 +9,21 @@ export interface Message {
   readonly fix: string
   /** The command in the fix, for a front that types it otherwise. */
   readonly proposal?: ProposedCommand
+}
+
+/** A finding about the setting at some keys. */
+export interface SettingFinding extends Message {
+  readonly keys: readonly (string | number)[]
+}
+
+/** The findings with their lines, which cost a reading of the schema: they are looked for only when there is something to say. */
+export async function placed(found: readonly SettingFinding[], loaded: LoadedConfig): Promise<readonly Diagnostic[]> {
+  if (found.length === 0) return []
+  const { originOf } = await explainConfig(loaded)
+  return found.map(({ keys, ...words }) => {
+    const { path = 'nexus.yaml', line, column } = originOf(keys) ?? {}
+    return { ...words, severity: 'warning', path, line, column, subject: nameOf(keys) }
+  })
 }
 
 /** Facts by name; `setting` is the dotted name as in the file. */

@@ -2,15 +2,9 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { type Catalog, everyCopy } from '../skills/catalog/index.ts'
-import { explainConfig, type LoadedConfig, nameOf } from '../config/index.ts'
+import { type LoadedConfig, nameOf } from '../config/index.ts'
 import { type Diagnostic, nearest, nameKey, toSafeLine } from '../kernel/index.ts'
-import { type Message, NAMES } from './messages.ts'
-
-interface Unknown extends Message {
-  readonly keys: readonly (string | number)[]
-  /** It may well be meant for another workspace, so in the user's own file it is only worth knowing. */
-  readonly mayBeElsewhere: boolean
-}
+import { type Message, NAMES, placed, type SettingFinding } from './messages.ts'
 
 /** Directories that are not there, with the names of variables that were written without braces. */
 export function findMissingDirectories(loaded: LoadedConfig): Promise<readonly Diagnostic[]> {
@@ -24,7 +18,7 @@ export function findMissingDirectories(loaded: LoadedConfig): Promise<readonly D
   ]
   const missing = directories.filter(({ path }) => !existsSync(path))
   return placed(
-    missing.map(({ keys, path }) => ({ keys, mayBeElsewhere: false, ...aboutDirectory(nameOf(keys), path) })),
+    missing.map(({ keys, path }) => ({ keys, ...aboutDirectory(nameOf(keys), path) })),
     loaded,
   )
 }
@@ -42,7 +36,7 @@ function fixOf(written: string): string {
 }
 
 /** Names of skills that no skill has here, whatever became of it. */
-export function findUnknownSkills(loaded: LoadedConfig, catalog: Catalog): Promise<readonly Diagnostic[]> {
+export async function findUnknownSkills(loaded: LoadedConfig, catalog: Catalog): Promise<readonly Diagnostic[]> {
   const copies = everyCopy(catalog)
   const names = [
     ...copies.flatMap(({ name, metadata: { skillKey } }) => [name, ...(skillKey === undefined ? [] : [skillKey])]),
@@ -58,25 +52,18 @@ export function findUnknownSkills(loaded: LoadedConfig, catalog: Catalog): Promi
       (agent.skills ?? []).map((name, at) => ({ keys: ['agents', index, 'skills', at], name })),
     ),
   ]
-  const unknown = asked.flatMap(({ keys, name }): Unknown[] => {
+  const elsewhere = new Set<string>()
+  const unknown = asked.flatMap(({ keys, name }): SettingFinding[] => {
     const label = name.slice(name.lastIndexOf('/') + 1).replace(/~\d+$/, '')
     // Entries and the list of disabled skills go by name: an address there has a finding of its own.
     if (known.has(nameKey(label)) || (label !== name && keys[0] === 'skills')) return []
     const guess = nearest(label, names)
     const words = NAMES.unknownSkill({ setting: nameOf(keys), name: toSafeLine(name) }, guess)
-    return [{ keys, ...words, mayBeElsewhere: guess === undefined }]
+    if (guess === undefined) elsewhere.add(nameOf(keys))
+    return [{ keys, ...words }]
   })
-  return placed(unknown, loaded)
-}
-
-/** Places cost a reading of the schema, so they are looked for only when there is something to say. */
-async function placed(found: readonly Unknown[], loaded: LoadedConfig): Promise<readonly Diagnostic[]> {
-  if (found.length === 0) return []
-  const { originOf } = await explainConfig(loaded)
-  return found.map(({ keys, mayBeElsewhere, ...words }) => {
-    const { path = 'nexus.yaml', line, column } = originOf(keys) ?? {}
-    const place = { path, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
-    const severity = mayBeElsewhere && !loaded.workspace.files.includes(path) ? 'info' : 'warning'
-    return { ...words, ...place, severity, subject: nameOf(keys) } as const
-  })
+  // A name without a near one may be meant for another workspace, so in the user's own file it is only worth knowing.
+  const isInfo = ({ path, subject = '' }: Diagnostic): boolean =>
+    elsewhere.has(subject) && !loaded.workspace.files.includes(path)
+  return (await placed(unknown, loaded)).map((found) => (isInfo(found) ? { ...found, severity: 'info' } : found))
 }

@@ -1,18 +1,26 @@
 /** The policy of each agent, from the configuration. */
 import {
   type AgentRules,
+  checkToolNames,
   type Layer,
   parsePolicy,
+  type PolicyInput,
   type PolicyPlace,
   type PolicyRules,
   toolGroupRule,
 } from '../authorize/index.ts'
-import { type AgentConfig, explainConfig, type LoadedConfig, type Origin } from '../config/index.ts'
+import {
+  type AgentConfig,
+  type Config,
+  explainConfig,
+  type LoadedConfig,
+  nameOf,
+  type Origin,
+} from '../config/index.ts'
 import type { Diagnostic } from '../kernel/index.ts'
 import type { AgentProfile } from '../runtime/index.ts'
 import { BUILTIN_TOOLS } from '../tools/index.ts'
 import { rulesOfAgent } from './agent-rules.ts'
-import { namesInPermissions } from './permission-names.ts'
 
 /** The policies of the agents, and their faults: names that mean nothing, groups that contain each other. */
 export async function readPolicies(
@@ -96,4 +104,34 @@ export interface AgentPolicy {
   /** Which groups of tools its skills may need; absent when all. */
   readonly allowsToolGroup?: (group: string) => boolean
   readonly diagnostics: readonly Diagnostic[]
+}
+
+type Keys = readonly (string | number)[]
+
+/** Names in lists of permissions, and of `mcp.tools`, that mean no tool, so that the lines have no effect. */
+function namesInPermissions(
+  { agents, permissions, mcp }: Config,
+  known: Pick<PolicyInput, 'groups' | 'knownTools' | 'hasOtherTools'>,
+  placeAt: (keys: Keys) => PolicyPlace | undefined,
+): readonly Diagnostic[] {
+  const lists: readonly (readonly [keys: Keys, names: readonly string[] | undefined])[] = [
+    ...agents.flatMap(({ permissions: delta }, index) =>
+      (['disableTools', 'enableTools'] as const).map(
+        (list) => [['agents', index, 'permissions', list], delta?.[list]] as const,
+      ),
+    ),
+    ...Object.entries(permissions.presets).map(
+      ([name, preset]) => [['permissions', 'presets', name, 'disableTools'], preset.disableTools] as const,
+    ),
+    [['permissions', 'destructiveTools'], permissions.destructiveTools],
+    [['mcp', 'tools'], mcp.tools],
+  ]
+  return lists.flatMap(([keys, names = []]) =>
+    checkToolNames(names, { ...known, where: whereOf(keys), locate: (item) => placeAt([...keys, ...item]) }),
+  )
+}
+
+/** The setting below an agent, as in a profile; file and line say which agent it is. */
+function whereOf(keys: Keys): string {
+  return nameOf(keys[0] === 'agents' ? keys.slice(2) : keys)
 }

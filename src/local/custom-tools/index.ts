@@ -33,10 +33,9 @@ export async function loadCustomTools(loaded: LoadedConfig): Promise<CustomTools
     for (const [index, text] of custom.entries()) {
       const keys = ['skills', 'custom', index]
       const { path = 'nexus.yaml', line, column } = originOf(keys) ?? {}
-      const place = { path, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
-      const report = (message: Message): void => {
-        found.set(`${text} ${message.message}`, { severity: 'error', ...place, subject: nameOf(keys), ...message })
-      }
+      const place = { path, line, column, subject: nameOf(keys) }
+      const report = (message: Message): void =>
+        void found.set(`${text} ${message.message}`, { severity: 'error', ...place, ...message })
       const module = readModuleName(text)
       try {
         const from = isAbsolute(path) ? dirname(path) : loaded.nexusHome

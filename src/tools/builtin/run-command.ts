@@ -3,6 +3,7 @@ import {
   DEFAULTS,
   type JsonObject,
   type Services,
+  shownRule,
   type Tool,
   type ToolContext,
   toSafeLine,
@@ -137,7 +138,7 @@ function describe(services: Services, defaultSeconds: number): string {
 function networkWords(services: Services): string {
   const { allowed = [] } = services.get(EXECUTION)?.network ?? {}
   if (allowed.length === 0) return 'There is no network: commands cannot download or install anything.'
-  const shown = allowed.slice(0, MAX_HOSTS).map(({ host, port }) => (port === undefined ? host : `${host}:${port}`))
+  const shown = allowed.slice(0, MAX_HOSTS).map(shownRule)
   const more = allowed.length > MAX_HOSTS ? `, and ${allowed.length - MAX_HOSTS} more` : ''
   return `Commands reach only these hosts, through the proxy that their variables name: ${shown.join(', ')}${more}.`
 }

@@ -6,6 +6,7 @@ import {
   type HostRule,
   serviceKey,
   type Services,
+  shownRule,
   type Skill,
   type SkillRevision,
   type TargetFacts,
@@ -225,7 +226,7 @@ export function commandsHint(services: Services, { skill, callName }: Pick<Loade
   const verdicts = services.get(SKILL_COMMANDS)?.verdictsOf(skill) ?? []
   const names = verdicts.filter(({ verdict }) => verdict === 'given').map(({ name }) => toSafeLine(name))
   const { hosts = [] } = services.get(SKILL_COMMANDS)?.hostsOf(skill) ?? {}
-  const reached = hosts.map(({ host, port }) => (port === undefined ? host : `${host}:${port}`))
+  const reached = hosts.map(shownRule)
   const network =
     reached.length === 0
       ? ''

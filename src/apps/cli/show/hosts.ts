@@ -2,12 +2,12 @@
 import { existsSync } from 'node:fs'
 import {
   configKey,
-  type HostRule,
   isJsonObject,
   isNexusError,
   type JsonValue,
   listsHost,
   readHostRule,
+  readHostRules,
   type Skill,
   shownHost,
 } from '../../../kernel/index.ts'
@@ -41,7 +41,7 @@ export async function hostsNeeded(
   for (const skill of trusted) {
     const key = configKey(skill)
     const known = loaded.config.skills.entries.get(key)?.network ?? []
-    const lists = { allowed: rulesOf([...allowedDomains, ...known]), denied: rulesOf(deniedDomains) }
+    const lists = { allowed: readHostRules([...allowedDomains, ...known]), denied: readHostRules(deniedDomains) }
     const named = hostsIn(await filesOf(skill, invocation.signal))
     const before = (refused.get(catalog.addressOf(skill)) ?? []).map((host) => ({ host, from: 'refused before' }))
     const asked = new Set(skill.metadata.requires.network)
@@ -54,10 +54,6 @@ export async function hostsNeeded(
     if (proposed.length > 0) found.set(skill, { key, known: [...known, ...asked], proposed })
   }
   return found
-}
-
-function rulesOf(hosts: readonly string[]): HostRule[] {
-  return hosts.map(readHostRule).filter((rule) => rule !== undefined)
 }
 
 async function filesOf(skill: Skill, signal: AbortSignal): Promise<readonly ReadFile[]> {
