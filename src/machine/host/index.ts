@@ -5,8 +5,7 @@ import type { ProgramRequest, ProgramResult } from './run-program.ts'
 
 export type { GitRepository, GitRequest, GitSetting, GitUser } from './git.ts'
 export type { ProgramRequest, ProgramResult } from './run-program.ts'
-export { SYSTEM_PATH } from './find-program.ts'
-export { findOnPath, safePath } from './on-path.ts'
+export { findOnPath, safePath, SYSTEM_PATH } from './find-program.ts'
 
 /**
  * Runs one program with the user's rights, without a shell, and returns when all that it started in its group has ended.

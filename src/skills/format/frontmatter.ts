@@ -1,15 +1,22 @@
 import { isCollection, isMap, isScalar, type Pair, type ParsedNode, Scalar, type YAMLMap } from 'yaml'
 import { type Edit, isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
-import type { Frontmatter, KeyPath, KeyPlace, Position, Written } from './front.ts'
-import { fillInKey, type FrontText, renameKey } from './front-edits.ts'
+import {
+  fillInKey,
+  type Frontmatter,
+  type FrontText,
+  type KeyPath,
+  type KeyPlace,
+  type Position,
+  renameKey,
+  type Written,
+} from './front.ts'
 import type { Report } from './report.ts'
 import { placeOf } from './text.ts'
 import { isFatal, isSyntax, readYaml, type YamlRead } from './yaml/read.ts'
 import type { Repaired } from './yaml/entries.ts'
 import { repairYaml } from './yaml/repair.ts'
 import { keyText, readYamlFast } from '../../yaml/index.ts'
-import { offsetOf } from './yaml/places.ts'
-import { AS_WRITTEN, mapToJson, writtenText } from './yaml/values.ts'
+import { AS_WRITTEN, mapToJson, offsetOf, writtenText } from './yaml/values.ts'
 import { asKeyLine } from './yaml/faults.ts'
 
 /** A value between brackets differs for YAML and for people: `argument-hint: [issue]` is a text. */

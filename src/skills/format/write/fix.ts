@@ -1,5 +1,4 @@
 import type { Diagnostic, Edit } from '../../../kernel/index.ts'
-import { reasonOfChange } from '../messages/changes.ts'
 import { type ParsedSkill, parseSkill } from '../parse.ts'
 import { applyEdit, type Change, isSameBut, type Rewritten, type RewriteOptions } from './edits.ts'
 
@@ -82,4 +81,16 @@ function withPlainEncoding(given: string): { readonly text: string; readonly cha
     changes.push({ line: 1, was: 'line ends CR', now: 'line ends LF', why: 'Most programs do not accept CR alone.' })
   }
   return { text, changes }
+}
+
+/** Why `validate --fix` changes a line, by the code of the finding. */
+const REASONS: Readonly<Record<string, string>> = {
+  'yaml-repaired': 'The value is not valid YAML. This is how Nexus read it.',
+  'leading-blank-lines': 'Other clients find the frontmatter in the first line only.',
+  'frontmatter-closed-by-dots': 'Other clients expect --- at the end.',
+  'name-missing': "The specification requires a name. Nexus uses the directory's name.",
+}
+
+function reasonOfChange(code: string, isRename: boolean): string {
+  return isRename ? 'This is the right spelling of the key.' : (REASONS[code] ?? 'Nexus reads it this way.')
 }

@@ -1,6 +1,7 @@
-import { isMap, isScalar, isSeq, type YAMLMap } from 'yaml'
+import { isMap, isScalar, isSeq, type ParsedNode, type YAMLMap } from 'yaml'
 import type { JsonObject, JsonValue } from '../../../kernel/index.ts'
 import { keyText } from '../../../yaml/index.ts'
+import type { KeyPath } from '../front.ts'
 
 /** Keys whose plain value is kept as written at every level: `version: 1.10` is not the number 1.1. */
 export const AS_WRITTEN: ReadonlySet<string> = new Set(['name', 'description', 'version'])
@@ -32,4 +33,25 @@ export function writtenText(node: unknown): string | undefined {
   if (typeof node.value === 'string') return node.value
   const source = node.source ?? ''
   return source === '' || source === '~' ? undefined : source
+}
+
+/** Offset of the key or entry at a path, or of the nearest one above it that exists; undefined when there is none. */
+export function offsetOf(root: ParsedNode | null | undefined, path: KeyPath): number | undefined {
+  let node = root
+  let offset: number | undefined
+  for (const step of path) {
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => keyText(key) === step)
+      if (pair === undefined) return offset
+      offset = (pair.key as ParsedNode | null)?.range[0] ?? offset
+      node = pair.value as ParsedNode | null
+    } else if (isSeq(node)) {
+      const item: unknown = node.items[Number(step)]
+      // Other entries of a list are found by the key of the list.
+      if (!isMap(item)) return offset
+      node = item as unknown as ParsedNode
+      offset = node.range[0]
+    } else return offset
+  }
+  return offset
 }
