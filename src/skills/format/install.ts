@@ -1,6 +1,6 @@
 import type { InstallSpec, JsonValue } from '../../kernel/index.ts'
 import { osNames } from './fields/table.ts'
-import { DOWNLOAD_RULES, type InstallRule, PACKAGE_RULES } from './strict/install-rules.ts'
+import { isFine, rulesOf } from './strict/install-rules.ts'
 
 /** Where something would be installed. */
 export interface InstallGround {
@@ -82,36 +82,27 @@ function planFor(spec: InstallSpec, ground: InstallGround): Plan | string {
   const { kind, os } = spec
   const [here = ''] = osNames([ground.os])
   if (os.length > 0 && !osNames(os).includes(here)) return `it is for ${os.join(', ')}, and the target is ${here}`
-  return kind === 'download' ? planDownload(spec, ground) : planPackage(spec, ground)
+  return problemIn(spec) ?? (kind === 'download' ? planDownload(spec, ground) : planPackage(spec, ground))
 }
 
 /** Why an entry is refused, by the first member that is wrong. */
-function problemIn({ details }: InstallSpec, rules: readonly InstallRule[]): string | undefined {
-  for (const { key, accepts, wanted, isRequired } of rules) {
-    const value = detail(details, key)
-    if (value === undefined && isRequired) return `${key} is missing`
-    if (value !== undefined && !accepts(value)) return `${key} is not ${wanted}`
-  }
-  return undefined
+function problemIn({ kind, details }: InstallSpec): string | undefined {
+  const rules = rulesOf(kind)
+  const wrong = rules?.find((rule) => !isFine(detail(details, rule.key), rule))
+  if (!rules) return `${kind} is no kind of installer that is known`
+  return wrong && `${wrong.key} is ${detail(details, wrong.key) === undefined ? 'missing' : `not ${wrong.wanted}`}`
 }
 
-function planPackage(spec: InstallSpec, { isRoot }: InstallGround): Plan | string {
-  const { kind, details } = spec
-  const rule = Object.hasOwn(PACKAGE_RULES, kind) ? PACKAGE_RULES[kind] : undefined
-  if (!rule) return `${kind} is no kind of installer that is known`
-  const problem = problemIn(spec, [rule])
-  if (problem !== undefined) return problem
-  const value = String(detail(details, rule.key))
+function planPackage({ kind, details }: InstallSpec, { isRoot }: InstallGround): Plan {
+  const [{ key } = { key: '' }] = rulesOf(kind) ?? []
+  const value = String(detail(details, key))
   // Outside of a module go wants a version.
   const name = kind === 'go' && !value.includes('@') ? `${value}@latest` : value
   const asRoot = kind === 'apt' && !isRoot ? ['sudo'] : []
   return { commands: [[...asRoot, ...(INSTALLERS[kind] ?? []), name]] }
 }
 
-function planDownload(spec: InstallSpec, ground: InstallGround): Plan | string {
-  const { bins, details } = spec
-  const problem = problemIn(spec, DOWNLOAD_RULES)
-  if (problem !== undefined) return problem
+function planDownload({ bins, details }: InstallSpec, ground: InstallGround): Plan | string {
   const directory = directoryFor(detail(details, 'targetDir'), ground)
   if (directory === undefined) return 'targetDir is no directory for programs'
   const { href: url, pathname } = new URL(String(detail(details, 'url')))

@@ -81,8 +81,7 @@ export function createRunCommandTool(services: Services): Tool {
         maxLiveBytes,
         network,
         path,
-        // A skill from a source that is not trusted gets no command at all.
-        cache: owned.address === undefined ? ('untrusted' as const) : ('trusted' as const),
+        cache: cacheOf(owned),
         ...limited,
       }
       const run = (onBytes?: OnBytes): Promise<CommandResult> =>
@@ -97,6 +96,11 @@ export function createRunCommandTool(services: Services): Tool {
       return commandOutcome({ result, timeoutMs, limits, owned, findings, saved, hasInput: stdin !== undefined })
     },
   })
+}
+
+/** A skill from a source that is not trusted gets no command at all. */
+function cacheOf({ address }: OwnedCommand): 'trusted' | 'untrusted' {
+  return address === undefined ? 'untrusted' : 'trusted'
 }
 
 function timeoutIn({ timeout_sec: seconds }: JsonObject): number | undefined {

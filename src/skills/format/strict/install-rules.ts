@@ -15,7 +15,7 @@ const NPM = /^(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][\w.-]*(?:@[\w.^~+-]+)?$/i
 const NPM_EXAMPLE = 'package: "@scope/name@1.2.3"'
 
 /** By kind, the member that names the package: no option, no path upwards, nothing for a shell. */
-export const PACKAGE_RULES: Readonly<Record<string, InstallRule>> = {
+const PACKAGE_RULES: Readonly<Record<string, InstallRule>> = {
   brew: named('brew', 'formula: gh', /^(?:[a-z0-9][\w.-]*\/[a-z0-9][\w.-]*\/)?[a-z0-9][\w.@+-]*$/i),
   node: named('node', NPM_EXAMPLE, NPM),
   npm: named('npm', NPM_EXAMPLE, NPM),
@@ -34,8 +34,14 @@ function named(kind: string, example: string, pattern: RegExp): InstallRule {
 
 const ARCHIVES = ['zip', 'tar.gz', 'tgz', 'tar.bz2', 'tbz2', 'tar.xz', 'txz', 'tar']
 
-export const DOWNLOAD_RULES: readonly InstallRule[] = [
-  { key: 'url', accepts: isHttps, wanted: 'an address of https', example: 'url: https://example.com/tool.tar.gz', isRequired: true }, // oxfmt-ignore
+const DOWNLOAD_RULES: readonly InstallRule[] = [
+  {
+    key: 'url',
+    accepts: isHttps,
+    wanted: 'an address of https',
+    example: 'url: https://example.com/tool.tar.gz',
+    isRequired: true,
+  },
   {
     key: 'sha256',
     accepts: (value) => isText(value, /^[0-9a-f]{64}$/i),
@@ -68,6 +74,20 @@ export const DOWNLOAD_RULES: readonly InstallRule[] = [
     example: 'targetDir: bin',
   },
 ]
+
+export const INSTALL_KINDS: readonly string[] = [...Object.keys(PACKAGE_RULES), 'download']
+
+/** The rules of a kind; undefined for a kind that is unknown. */
+export function rulesOf(kind: string): readonly InstallRule[] | undefined {
+  if (kind === 'download') return DOWNLOAD_RULES
+  const rule = Object.hasOwn(PACKAGE_RULES, kind) ? PACKAGE_RULES[kind] : undefined
+  return rule && [rule]
+}
+
+/** Nothing and null are the same. */
+export function isFine(value: JsonValue | undefined, { accepts, isRequired }: InstallRule): boolean {
+  return value === undefined || value === null ? isRequired !== true : accepts(value)
+}
 
 function isText(value: JsonValue, pattern: RegExp): value is string {
   return typeof value === 'string' && pattern.test(value)

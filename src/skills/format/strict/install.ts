@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, ownValue } from '../../../kernel/index.ts'
 import type { KeyPath } from '../front.ts'
 import type { UnsafeInstall } from '../messages/strict.ts'
-import { DOWNLOAD_RULES, PACKAGE_RULES } from './install-rules.ts'
+import { INSTALL_KINDS, isFine, rulesOf } from './install-rules.ts'
 import type { Subject } from './spec.ts'
 
 /** Checks every install entry by its kind. Source: contracts §2.3 (fields and kinds), §2.4 (no leading "-", no ".."). */
@@ -26,19 +26,19 @@ function checkEntry(subject: Subject, entry: JsonObject, path: KeyPath): void {
   // An entry without a kind is reported when the file is read.
   if (typeof given !== 'string' || given.trim() === '') return
   const kind = given.trim().toLowerCase()
-  const package_ = Object.hasOwn(PACKAGE_RULES, kind) ? PACKAGE_RULES[kind] : undefined
-  const rules = kind === 'download' ? DOWNLOAD_RULES : package_ && [package_]
-  if (!rules) subject.add('install-kind', { key: [...path, 'kind'] }, kind, [...Object.keys(PACKAGE_RULES), 'download'])
+  const rules = rulesOf(kind)
+  if (!rules) subject.add('install-kind', { key: [...path, 'kind'] }, kind, INSTALL_KINDS)
   for (const rule of rules ?? []) {
-    const value = ownValue(entry, rule.key) ?? undefined
-    if (value === undefined ? rule.isRequired : !rule.accepts(value)) unsafe(subject, path, { value, ...rule })
+    const value = ownValue(entry, rule.key)
+    if (!isFine(value, rule)) unsafe(subject, path, { value, ...rule })
     if (rule.key === 'sha256' && value === undefined) subject.add('install-digest', { key: [...path, 'kind'] })
   }
   const bins = ownValue(entry, 'bins')
-  for (const bin of Array.isArray(bins) ? (bins as readonly JsonValue[]) : []) {
-    if (typeof bin === 'string' && BIN.test(bin)) continue
-    unsafe(subject, path, { key: 'bins', value: bin, wanted: 'a list of names of programs', example: 'bins: [gh]' })
-  }
+  const wrong = (Array.isArray(bins) ? (bins as readonly JsonValue[]) : []).filter(
+    (bin) => typeof bin !== 'string' || !BIN.test(bin),
+  )
+  for (const value of wrong)
+    unsafe(subject, path, { key: 'bins', value, wanted: 'a list of names of programs', example: 'bins: [gh]' })
 }
 
 type Unsafe = Pick<UnsafeInstall, 'key' | 'wanted' | 'example'> & { readonly value: JsonValue | undefined }
