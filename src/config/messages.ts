@@ -1,13 +1,8 @@
 /** messages: words about the configuration that several files need; the others are where a finding is made. */
-import { commandFix, type ProposedCommand } from '../kernel/index.ts'
+import { commandFix, type Words } from '../kernel/index.ts'
 
 /** One finding in words. */
-export interface Message {
-  readonly code: string
-  readonly message: string
-  readonly fix: string
-  readonly proposal?: ProposedCommand
-}
+export type Message = Words & { readonly code: string }
 
 export const STRICTER = 'Nexus applies only the stricter settings of this file.'
 

@@ -27,3 +27,17 @@ export function commandLine(program: string, args: readonly string[]): string {
   const words = args.map((word) => (/^--?[a-z-]+$/.test(word) ? word : shellWord(word)))
   return [program, ...words].join(' ')
 }
+
+/** One complete next step: a text, or one that ends with a command. */
+export type Fix = string | Partial<ReturnType<typeof commandFix>>
+
+/** A fault in words: what happened and why, and one next step. */
+export interface Words {
+  readonly message: string
+  readonly fix: string
+  readonly proposal?: ProposedCommand
+}
+
+export function words(message: string, fix: string | ReturnType<typeof commandFix>): Words {
+  return { message, ...(typeof fix === 'string' ? { fix } : fix) }
+}

@@ -1,15 +1,9 @@
 /** messages: every sentence about settings of this machine that reach nothing: what happened, why, and one next step. */
 import { explainConfig, type LoadedConfig, nameOf } from '../config/index.ts'
-import { commandFix, type Diagnostic, type ProposedCommand } from '../kernel/index.ts'
+import { commandFix, type Diagnostic, type Words } from '../kernel/index.ts'
 
 /** One finding in words. */
-export interface Message {
-  readonly code: string
-  readonly message: string
-  readonly fix: string
-  /** The command in the fix, for a front that types it otherwise. */
-  readonly proposal?: ProposedCommand
-}
+export type Message = Words & { readonly code: string }
 
 /** A finding about the setting at some keys. */
 export interface SettingFinding extends Message {

@@ -1,12 +1,8 @@
 /** messages: every sentence of tools, one row a fault, from facts: what happened, why, and one next step. */
-import { type Failed, failed, type FailureCode, hiddenIn, NexusError, toSafeLine } from '../kernel/index.ts'
+import { type Failed, failed, type FailureCode, hiddenIn, NexusError, toSafeLine, type Words } from '../kernel/index.ts'
 
-/** One fault in words. */
-export interface Message {
-  readonly message: string
-  /** Absent where what fits every failure of that kind is enough; refer to `NEXT_STEPS`. */
-  readonly fix?: string
-}
+/** One fault in words, without a fix where what fits every failure of that kind is enough; refer to `NEXT_STEPS`. */
+export type Message = Partial<Words> & Pick<Words, 'message'>
 
 export const words = (message: string, fix?: string): Message => ({ message, fix })
 export const quoted = (text: string): string => `'${toSafeLine(text)}'`

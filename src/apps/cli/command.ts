@@ -1,6 +1,6 @@
 import type { Environment } from '../../config/index.ts'
-import { commandFix, type Diagnostic, nearest, type NexusError, toSafeLine } from '../../kernel/index.ts'
-import { errorOf, type Failure, type Fix } from './failure.ts'
+import { commandFix, type Diagnostic, type Fix, nearest, type NexusError, toSafeLine } from '../../kernel/index.ts'
+import { errorOf, type Failure } from './failure.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The words that some options and arguments take: one table for what is offered in a shell and what is taken. */

@@ -1,17 +1,14 @@
 import {
-  type commandFix,
   type ErrorCode,
   type Failed,
   type FailureCode,
+  type Fix,
   isNexusError,
   NexusError,
   type ProposedCommand,
   toSafeText,
 } from '../../kernel/index.ts'
 import { fixText, type Terminal } from './terminal.ts'
-
-/** A complete next step: a text, or one that ends with a command. */
-export type Fix = string | Partial<ReturnType<typeof commandFix>>
 
 export function errorOf(code: ErrorCode, message: string, fix?: Fix, cause?: unknown): NexusError {
   return new NexusError(code, message, { ...(typeof fix === 'string' ? { fix } : fix), cause })

@@ -1,7 +1,10 @@
-import { nameKey, type ProposedCommand, type Skill, skillAddress } from '../../kernel/index.ts'
+import { nameKey, type ProposedCommand, type Skill, skillAddress, type Words as Whole } from '../../kernel/index.ts'
 import type { Catalog } from './catalog.ts'
 import { MESSAGES } from './messages.ts'
 import { shownName, shownText } from './shown-text.ts'
+
+/** Some say all in one sentence. */
+type Words = Partial<Whole> & Pick<Whole, 'message'>
 
 export interface Mentions {
   /** Each skill once, in the order of the text; at most 8. */
@@ -16,12 +19,6 @@ export interface MentionProblem {
   /** Why it leads nowhere, with the fix. */
   readonly text: string
   /** The command that the text ends with. */
-  readonly proposal?: ProposedCommand
-}
-
-interface Words {
-  readonly message: string
-  readonly fix?: string
   readonly proposal?: ProposedCommand
 }
 
@@ -88,17 +85,10 @@ function hiddenSkills({ skills, held, invalid }: Catalog): ReadonlyMap<string, W
   }
   for (const skill of skills) if (!skill.invocation.user) add(skill, MESSAGES.mention.modelOnly())
   for (const { skill, reasons } of held) {
-    add(
-      skill,
-      MESSAGES.mention.held(
-        reasons.map(({ text }) => text),
-        shownName(skill),
-      ),
-    )
+    const texts = reasons.map(({ text }) => text)
+    add(skill, MESSAGES.mention.held(texts, shownName(skill)))
   }
-  for (const broken of invalid) {
-    add(broken, MESSAGES.mention.invalid(shownText(broken.name)))
-  }
+  for (const broken of invalid) add(broken, MESSAGES.mention.invalid(shownText(broken.name)))
   return why
 }
 

@@ -1,4 +1,4 @@
-import { commandFix, type ProposedCommand, toSafeLine } from '../../kernel/index.ts'
+import { commandFix, toSafeLine, type Words } from '../../kernel/index.ts'
 import type { OverBudget } from './catalog.ts'
 
 interface LowerCopy {
@@ -8,12 +8,6 @@ interface LowerCopy {
   readonly file: string
   /** Source of the copy that is used. */
   readonly used: string
-}
-
-interface Words {
-  readonly message: string
-  readonly fix: string
-  readonly proposal?: ProposedCommand
 }
 
 /** The words of every diagnostic and error of the catalog. Facts come from outside, so they are made safe to print. */

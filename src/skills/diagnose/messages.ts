@@ -1,15 +1,7 @@
 import { type OverBudget, MAX_NAME_POINTS } from '../catalog/index.ts'
-import { SKILL_FILE, shellWord } from '../../kernel/index.ts'
+import { SKILL_FILE, shellWord, words } from '../../kernel/index.ts'
 import type { SetupFile } from './facts.ts'
 import { setupYaml } from './setup-lines.ts'
-
-/** The words of one finding; where a command follows, `fix` ends with a colon. */
-interface Words {
-  readonly message: string
-  readonly fix: string
-}
-
-const words = (message: string, fix: string): Words => ({ message, fix })
 
 /** A skill in a place that is not searched, and where it would be found. */
 export interface Misplaced {
@@ -40,7 +32,7 @@ interface ProgramPlace {
   readonly why?: string
 }
 
-/** The words of every finding, by its code. They are made once, from facts; `finding` makes them safe to print. */
+/** The words of every finding, by its code; where a command follows, the fix ends with a colon. `finding` makes them safe to print. */
 export const MESSAGES = {
   invalid: () => words('Nexus cannot read it as a skill.', 'Run:'),
   'cannot-load': (message: string) => ({ message: `Nexus cannot load it: ${message}.` }),

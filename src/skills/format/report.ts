@@ -1,7 +1,7 @@
-import type { Diagnostic, Edit } from '../../kernel/index.ts'
+import { type Diagnostic, type Edit, words } from '../../kernel/index.ts'
 import { FORMAT_LIMITS } from './limits.ts'
 import { type Code, type Facts, type FormatCode, type Found, severityOf, wordsOf } from './messages/messages.ts'
-import { asMember, type Profile } from './messages/words.ts'
+import type { Profile } from './messages/words.ts'
 
 /** Where a finding is, and what `validate --fix` writes; line and column from 1. */
 export interface Where {
@@ -39,10 +39,10 @@ export function createReport(path: string, profile: Profile = 'spec'): Report {
     const count = (counts.get(code) ?? 0) + 1
     counts.set(code, count)
     if (severity === 'off' || count > FORMAT_LIMITS.maxFindings) return
-    const [words, fix] = wordsOf(found)
-    const message = count === FORMAT_LIMITS.maxFindings ? `${words} ${LAST}` : words
+    const [said, fix] = wordsOf(found)
+    const { message, ...next } = words(count === FORMAT_LIMITS.maxFindings ? `${said} ${LAST}` : said, fix)
     const { line, column, subject, edit } = typeof where === 'function' ? where() : where
-    diagnostics.push({ code, severity, message, path, line, column, ...asMember(fix), subject, edit })
+    diagnostics.push({ code, severity, message, path, line, column, ...next, subject, edit })
   }
   return { diagnostics, addFound, add: (code, where, ...facts) => addFound({ code, facts }, where) }
 }

@@ -1,15 +1,4 @@
-import { commandFix, NexusError, type ErrorCode, type ProposedCommand, toSafeLine } from '../../kernel/index.ts'
-
-interface Words {
-  readonly message: string
-  readonly fix: string
-  readonly proposal?: ProposedCommand
-}
-
-const words = (message: string, fix: string | ReturnType<typeof commandFix>): Words => ({
-  message,
-  ...(typeof fix === 'string' ? { fix } : fix),
-})
+import { commandFix, type ErrorCode, NexusError, toSafeLine, words, type Words } from '../../kernel/index.ts'
 
 /** The words of every error of loading. Models read them, so a fix for a model names only what a model can do. */
 export const MESSAGES = {

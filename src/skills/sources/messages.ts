@@ -3,27 +3,16 @@ import {
   aboutArchive,
   aboutSingleFile,
   ARCHIVE,
-  type ProposedCommand,
   shellFix,
   shellWord,
   SKILL_FILE,
   toSafeLine,
+  words,
 } from '../../kernel/index.ts'
-
-interface Words {
-  readonly message: string
-  readonly fix?: string
-  readonly proposal?: ProposedCommand
-}
-
-const words = (message: string, fix: string | ReturnType<typeof shellFix>): Words & { readonly fix: string } => ({
-  message,
-  ...(typeof fix === 'string' ? { fix } : fix),
-})
 
 /** The words of every finding about a source or a SKILL.md, by its code; paths come from outside and are quoted. */
 export const MESSAGES = {
-  'root-missing': (): Words => ({ message: 'The directory does not exist, so no skills are loaded from it.' }),
+  'root-missing': () => ({ message: 'The directory does not exist, so no skills are loaded from it.' }),
   'root-required': (near: string | undefined) =>
     words(
       'The directory does not exist.',
@@ -60,7 +49,7 @@ export const MESSAGES = {
       `Nexus cannot read the directory: ${reason}.`,
       shellFix('Make it readable for the user that runs Nexus, for example:', 'chmod', 'a+rx', path),
     ),
-  'directory-vanished': (): Words => ({ message: 'The directory disappeared during the search.' }),
+  'directory-vanished': () => ({ message: 'The directory disappeared during the search.' }),
   'name-encoding': () => words('The name of the directory is not UTF-8, so Nexus does not search it.', 'Rename it.'),
   'link-outside': {
     directory: (real: string, hasSkill: boolean) => {
@@ -126,7 +115,7 @@ export const MESSAGES = {
         `Nexus cannot open ${SKILL_FILE}: ${reason}.`,
         shellFix('Make the file readable for the user that runs Nexus, for example:', 'chmod', 'a+r', path),
       ),
-    failed: (reason: string): Words => ({ message: `Nexus cannot read ${SKILL_FILE}: ${reason}.` }),
+    failed: (reason: string) => ({ message: `Nexus cannot read ${SKILL_FILE}: ${reason}.` }),
   },
   'file-too-large': (size: number, most: number) =>
     words(`${SKILL_FILE} has ${size} bytes, the limit is ${most}.`, 'Move long material into files under references/.'),
@@ -147,7 +136,7 @@ export const MESSAGES = {
     words(`Nexus does not notice changes in the rest: there are more than ${most} directories.`, NAME_DIRECTORIES),
   'source-failed': (id: string, reason: string) =>
     words(`The source ${JSON.stringify(id)} failed: ${reason}`, 'Fix the cause. The other sources are loaded.'),
-  notListed: (count: number): Words => ({ message: `${count} more findings of this kind are not listed.` }),
+  notListed: (count: number) => ({ message: `${count} more findings of this kind are not listed.` }),
 } as const
 
 function removeLink(path: string): ReturnType<typeof shellFix> {

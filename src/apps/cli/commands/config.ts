@@ -1,10 +1,11 @@
-import { errorOf, type Fix } from '../failure.ts'
+import { errorOf } from '../failure.ts'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { explainConfig, type ExplainedConfig, type LoadedConfig, type Origin } from '../../../config/index.ts'
 import {
   createRedactor,
   type Diagnostic,
+  type Fix,
   isJsonObject,
   type JsonObject,
   type JsonValue,

@@ -1,14 +1,7 @@
-import type { commandFix, ProposedCommand, Severity } from '../../../kernel/index.ts'
+import type { commandFix, Severity } from '../../../kernel/index.ts'
 
 /** The event and its cause, and one complete next step, which may end with a command. */
-export type Words = readonly [message: string, fix: Fix]
-
-type Fix = string | ReturnType<typeof commandFix>
-
-/** A fix as a member of a diagnostic. */
-export function asMember(fix: Fix): { readonly fix: string; readonly proposal?: ProposedCommand } {
-  return typeof fix === 'string' ? { fix } : fix
-}
+export type Words = readonly [message: string, fix: string | ReturnType<typeof commandFix>]
 
 /** A text in quotes for a message, cut when long. */
 export function shown(text: string): string {
