@@ -1,7 +1,7 @@
 /** profiles: agents in files of their own, `agents/<id>.yaml` in the user's directory and in `.nexus` of a workspace. */
-import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { JsonObject } from '../kernel/index.ts'
+import { namesIn } from '../machine/files/index.ts'
 import type { Layer } from './config.ts'
 import type { Path } from './document/path.ts'
 import { nameOf } from './document/shown-key.ts'
@@ -61,13 +61,4 @@ export function fileWithAgent(id: string, layers: readonly Layer[]): string | un
 function idsIn({ document }: Layer): string[] {
   const { agents = [] } = document as ConfigDocument
   return agents.flatMap((agent) => (agent as typeof agent | undefined)?.id ?? [])
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory)
-  } catch {
-    // Most places have none.
-    return []
-  }
 }

@@ -33,6 +33,11 @@ export interface Diagnostic {
 }
 
 /** True when at least one diagnostic is an error. */
+/** Order of findings about one file. */
+export function byPlace(a: Diagnostic, b: Diagnostic): number {
+  return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
+}
+
 export function hasErrors(diagnostics: readonly Pick<Diagnostic, 'severity'>[]): boolean {
   return diagnostics.some((diagnostic) => diagnostic.severity === 'error')
 }

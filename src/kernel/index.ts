@@ -5,6 +5,7 @@ export { commandFix, commandLine, type Fix, type ProposedCommand, shellFix, type
 export { type Clock, DEFAULT_PROJECT, newId, systemClock } from './clock.ts'
 export { compareUtf8, createSha256, randomHex, sha256, utf8Text } from './digest.ts'
 export {
+  byPlace,
   CODES,
   type Diagnostic,
   type Edit,

@@ -1,14 +1,10 @@
 /** Every message of the room, made from facts: what happened to the caller's thing, why, and what to do. */
-import { commandFix, type ProposedCommand } from '../kernel/index.ts'
+import { commandFix, type Words } from '../kernel/index.ts'
 import type { Approval } from './approvals.ts'
 import type { Description, Target } from './database.ts'
 import type { Lease } from './leases.ts'
 
-export interface Message {
-  readonly message: string
-  readonly fix: string
-  readonly proposal?: ProposedCommand
-}
+export type Message = Words
 
 export const MESSAGES = {
   badName: ({ what, max }: { what: string; max: number }): Message => ({

@@ -1,10 +1,11 @@
 import { errorOf } from './failure.ts'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { shownCall } from '../../authorize/index.ts'
 import type { Catalog } from '../../skills/catalog/index.ts'
 import { consentOf, loadConfig, type LoadedConfig, trustWorkspace } from '../../config/index.ts'
 import { type Diagnostic, type NexusError, toSafeLine, commandFix, shellWord } from '../../kernel/index.ts'
+import { isDirectory } from '../../machine/files/index.ts'
 import type { Local, LocalOptions } from '../../local/index.ts'
 import { type AgentHandle, type ApprovalAnswer, CONNECT } from '../../runtime/index.ts'
 import { choiceFlag, CHOICES, type Invocation, listFlag, stringFlag } from './command.ts'
@@ -131,15 +132,6 @@ export function skillsDirs(invocation: Invocation): readonly string[] {
       ),
     )
   })
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory()
-  } catch {
-    // Absent or out of reach: either way there is nothing to search.
-    return false
-  }
 }
 
 export function notADirectory(given: string): NexusError {

@@ -1,9 +1,9 @@
 /** Which directory a client means. Source: decisions, "workspace of `nexus mcp`". */
-import { statSync } from 'node:fs'
 import { dirname, isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { realPath } from '../../config/index.ts'
 import { NexusError, toSafeLine } from '../../kernel/index.ts'
+import { isDirectory } from '../../machine/files/index.ts'
 
 export interface WorkspaceSources {
   /** `--workspace`. */
@@ -63,13 +63,5 @@ function pathOf(uri: string): string | undefined {
   } catch {
     // Another scheme or host: it names nothing here.
     return undefined
-  }
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory()
-  } catch {
-    return false
   }
 }

@@ -1,5 +1,5 @@
 /** finding: what is wrong with a setting, first by its path, then by its line. */
-import type { Diagnostic, Severity } from '../../kernel/index.ts'
+import { byPlace, type Diagnostic, type Severity } from '../../kernel/index.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import { type Path } from './path.ts'
 import { moreFindings } from '../messages.ts'
@@ -53,8 +53,4 @@ async function placeInFile(
   if (more.length === 0) return placed
   const severity = more[0]?.severity ?? 'info'
   return [...ranked.slice(0, MAX_FINDINGS).toSorted(byPlace), { severity, path, ...moreFindings(more.length) }]
-}
-
-function byPlace(a: Diagnostic, b: Diagnostic): number {
-  return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
 }

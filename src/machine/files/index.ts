@@ -5,7 +5,7 @@
 export { codeOf, FileError, isAbsence, isClosed } from './errors.ts'
 export { Directory, type Holding, type Owner, syncFile } from './directory.ts'
 export { type KeptPlace, keptPlace, readKept, readKeptLines, writeKept } from './kept.ts'
-export { listNames, type Named } from './list.ts'
+export { isDirectory, listNames, type Named, namesIn } from './list.ts'
 export { below, bytesOf, nameOf, pathParts } from './names.ts'
 export { kindOf, openUnseen, type OpenedFile, readInto } from './open.ts'
 export { createPace, forEachPaced, type Pace, paceOf, yieldToEventLoop } from './pace.ts'

@@ -1,4 +1,4 @@
-import { type Dir, type Dirent, opendirSync } from 'node:fs'
+import { type Dir, type Dirent, opendirSync, readdirSync, statSync } from 'node:fs'
 import { asFileError, type Directory } from './directory.ts'
 import { nameOf } from './names.ts'
 import { createPace, type Pace } from './pace.ts'
@@ -57,4 +57,22 @@ export function kindOfEntry(entry: { isFile(): boolean; isDirectory(): boolean; 
   if (entry.isFile()) return 'file'
   if (entry.isDirectory()) return 'directory'
   return entry.isSymbolicLink() ? 'link' : 'other'
+}
+
+/** The names in a directory by its path; none where it is absent or closed to us. */
+export function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    return []
+  }
+}
+
+/** True for a directory, also through a link; false for what is absent or out of reach. */
+export function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
 }

@@ -3,7 +3,7 @@ import { basename, dirname, extname } from 'node:path'
 import { kindOf, openUnseen, readInto, codeOf } from '../../machine/files/index.ts'
 import { parseSkill } from '../format/index.ts'
 import { type Diagnostic, type InvalidSkill, SKILL_FILE, type SkillOrigin } from '../../kernel/index.ts'
-import { finding, leadsTo, type SourceCode } from './codes.ts'
+import { finding, leadsTo } from './codes.ts'
 import { reasonOf, stampOf } from '../../machine/skill-files/index.ts'
 import { MESSAGES } from './messages.ts'
 import type { Read, Recall } from './found/previous-search.ts'
@@ -143,10 +143,13 @@ function openLink(path: string, root: string): Opened | Diagnostic {
     }
     return { fd, file: real, notes: [linkFollowed(path, real)] }
   } catch (error) {
-    const code: SourceCode =
-      codeOf(error) === 'ENOENT' || codeOf(error) === 'ELOOP' ? 'skill-file-unreadable' : 'skill-file-kind'
-    return finding(code, path, MESSAGES['link-broken'].file(path, leadsTo(path), reasonOf(error)))
+    return linkBroken(path, error)
   }
+}
+
+function linkBroken(path: string, error: unknown): Diagnostic {
+  const code = codeOf(error) === 'ENOENT' || codeOf(error) === 'ELOOP' ? 'skill-file-unreadable' : 'skill-file-kind'
+  return finding(code, path, MESSAGES['link-broken'].file(path, leadsTo(path), reasonOf(error)))
 }
 
 /** A SKILL.md that is not read. */
@@ -257,8 +260,7 @@ export function linkAsSkillFile(directory: string): { linkedTo?: string; finding
     }
     return { linkedTo: real, finding: linkFollowed(path, real) }
   } catch (error) {
-    const code = codeOf(error) === 'ENOENT' || codeOf(error) === 'ELOOP' ? 'skill-file-unreadable' : 'skill-file-kind'
-    return { finding: finding(code, path, MESSAGES['link-broken'].file(path, leadsTo(path), reasonOf(error))) }
+    return { finding: linkBroken(path, error) }
   }
 }
 

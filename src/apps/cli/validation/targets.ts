@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LEFT_OUT_FIX } from '../../../skills/diagnose/index.ts'
-import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import {
   aboutArchive,
@@ -21,6 +21,7 @@ import {
   SOURCE_CODES,
   SOURCE_LIMITS,
 } from '../../../skills/sources/index.ts'
+import { namesIn } from '../../../machine/files/index.ts'
 import { decodeText } from '../../../skills/load/index.ts'
 import { type listFiles, readOfSkill } from '../../../machine/skill-files/index.ts'
 import type { Invocation } from '../command.ts'
@@ -109,7 +110,7 @@ async function targetsAt(absolute: string, around: Around): Promise<Targets> {
 /** A skill in the working directory, or in `skills/` of it, that is probably meant. */
 function nearPath(path: string, cwd: string): string | undefined {
   const known = ['', 'skills/'].flatMap((folder) =>
-    entriesOf(join(cwd, folder))
+    namesIn(join(cwd, folder))
       .filter((name) => existsSync(join(cwd, folder, name, SKILL_FILE)))
       .map((name) => [name, folder + name] as const),
   )
@@ -118,15 +119,6 @@ function nearPath(path: string, cwd: string): string | undefined {
     known.map(([name]) => name),
   )
   return known.find(([name]) => name === near)?.[1]
-}
-
-function entriesOf(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory)
-  } catch {
-    // Absent or closed to us: there is nothing to propose from it.
-    return []
-  }
 }
 
 /** A finding of severity `error`. */
@@ -184,7 +176,7 @@ async function targetsIn(absolute: string, { cwd, signal }: Around): Promise<Tar
   }))
   const broken = invalid.map(({ file, diagnostics: found }) => targetIn(file, found.filter(isOfSource), cwd))
   const targets = [...whole, ...broken].sort((a, b) => (a.shown < b.shown ? -1 : 1))
-  const loose = diagnostics.map((diagnostic) => ({ ...diagnostic, path: shownPath(diagnostic.path, cwd) }))
+  const loose = diagnostics.map((each) => shownAt(each, cwd))
   if (targets.length > 0) return { targets, diagnostics: loose, isMissing: false }
   const path = shownPath(absolute, cwd)
   const missing = problem('skill-missing', {
@@ -201,8 +193,12 @@ function targetIn(path: string, diagnostics: readonly Diagnostic[], cwd: string)
     directory: dirname(path),
     file: basename(path),
     isWhole: false,
-    diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic, path: shownPath(diagnostic.path, cwd) })),
+    diagnostics: diagnostics.map((each) => shownAt(each, cwd)),
   }
+}
+
+function shownAt(found: Diagnostic, cwd: string): Diagnostic {
+  return { ...found, path: shownPath(found.path, cwd) }
 }
 
 /** Findings of looking and reading; what the text says is found again by the check. */

@@ -2,7 +2,14 @@ import { basename } from 'node:path'
 import { listFiles } from '../../../machine/skill-files/index.ts'
 import { fixOption } from '../../../skills/diagnose/index.ts'
 import { type Change, checkLenient, checkStrict, fixSkill, type Profile } from '../../../skills/format/index.ts'
-import { type Diagnostic, hasErrors, type Severity, type SkillDocument, toSafeLine } from '../../../kernel/index.ts'
+import {
+  byPlace,
+  type Diagnostic,
+  hasErrors,
+  type Severity,
+  type SkillDocument,
+  toSafeLine,
+} from '../../../kernel/index.ts'
 import { type Answer, argument, choiceFlag, CHOICES, type Invocation } from '../command.ts'
 import { errorOf, many } from '../failure.ts'
 import { formatDiagnostic, type Terminal } from '../terminal.ts'
@@ -114,10 +121,6 @@ function stateOf(found: readonly Diagnostic[], document: SkillDocument | undefin
 function forLink(found: Diagnostic, { linkedTo }: Target): Diagnostic {
   if (linkedTo === undefined || found.code !== 'name-differs') return found
   return { ...found, fix: 'Replace the link with a file of its own.' }
-}
-
-function byPlace(a: Diagnostic, b: Diagnostic): number {
-  return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
 }
 
 function totalOf(verdicts: readonly Verdict[], all: readonly Diagnostic[]) {
