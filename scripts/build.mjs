@@ -19,11 +19,10 @@ import { inputHash } from './build-stamp.mjs'
 import { ROOT } from './setup/process.mjs'
 
 const DIST = join(ROOT, 'dist')
-/** Packages that become part of the command: many small files, needed with every nexus.yaml or by every MCP client. Others are loaded when used. */
-const BUNDLED = [
-  ...['@modelcontextprotocol/core', '@modelcontextprotocol/node', '@modelcontextprotocol/server', 'zod'],
-  ...['get-east-asian-width', 'json5', 'valibot', 'yaml'],
-]
+/** Packages that become part of the command: many small files, needed with every nexus.yaml. Others are loaded when used. */
+const BUNDLED = ['get-east-asian-width', 'json5', 'valibot', 'yaml']
+/** Packages that only MCP and the server need: many small files, too. They are in a file of their own, which no other command reads. */
+const SDK = /^(?:@modelcontextprotocol\/|zod(?:\/|$))/
 
 /** Types and one file per source file, for those who import the library. */
 function compile(target) {
@@ -35,34 +34,68 @@ function compile(target) {
   if (status !== 0) throw new Error('the types have errors (see above)')
 }
 
-/** The command: bin.cjs, and main.cjs with everything that it loads. */
+/** Puts the packages of the SDK out of a bundle; `paths` gets the modules that it imports of them. */
+function withoutSdk(paths) {
+  return {
+    name: 'sdk',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: SDK }, ({ path }) => {
+        paths.add(path)
+        return { path, namespace: 'sdk' }
+      })
+      onResolve({ filter: /^\.\/sdk\.cjs$/ }, ({ path }) => ({ path, external: true }))
+      onLoad({ filter: /.*/, namespace: 'sdk' }, ({ path }) => ({
+        contents: `module.exports = require('./sdk.cjs')[${JSON.stringify(path)}]`,
+      }))
+    },
+  }
+}
+
+/** The command: bin.cjs, main.cjs with everything that it loads, and sdk.cjs. */
 async function bundle(directory) {
   const { dependencies, peerDependencies } = readManifest('.')
-  const { metafile } = await build({
+  const names = Object.keys({ ...dependencies, ...peerDependencies })
+  const options = {
     absWorkingDir: ROOT,
-    entryPoints: ['src/apps/cli/bin.cts', 'src/apps/cli/main.ts'],
-    outdir: directory,
-    outExtension: { '.js': '.cjs' },
     bundle: true,
     format: 'cjs',
     platform: 'node',
     target: 'node24',
-    // As ES modules, which start in half the time of the CommonJS that Node would take.
-    alias: { yaml: join(ROOT, 'node_modules/yaml/browser/index.js') },
-    external: Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => !BUNDLED.includes(name)),
+    external: names.filter((name) => !BUNDLED.includes(name) && !SDK.test(name)),
     define: { 'import.meta.dirname': '__dirname', 'import.meta.filename': '__filename' },
     minify: true,
     // Else each use of a pattern with \p{…} compiles it again.
     supported: { 'regexp-unicode-property-escapes': true },
     logLevel: 'warning',
     metafile: true,
+  }
+  const paths = new Set()
+  const main = await build({
+    ...options,
+    entryPoints: ['src/apps/cli/bin.cts', 'src/apps/cli/main.ts'],
+    outdir: directory,
+    outExtension: { '.js': '.cjs' },
+    // As ES modules, which start in half the time of the CommonJS that Node would take.
+    alias: { yaml: join(ROOT, 'node_modules/yaml/browser/index.js') },
+    plugins: [withoutSdk(paths)],
+  })
+  const contents = [...paths].map((path) => {
+    const name = JSON.stringify(path)
+    return `Object.defineProperty(exports, ${name}, { get: () => require(${name}) })`
+  })
+  const sdk = await build({
+    ...options,
+    stdin: { contents: contents.join('\n'), resolveDir: ROOT },
+    outfile: join(directory, 'sdk.cjs'),
   })
   chmodSync(join(directory, 'bin.cjs'), 0o755)
   // By its last line, bin.cjs finds the compiled code of exactly these bytes.
-  const main = join(directory, 'main.cjs')
-  appendFileSync(main, `//${createHash('sha256').update(readFileSync(main)).digest('hex')}\n`)
-  const packages = Object.keys(metafile.inputs).flatMap(
-    (file) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [],
+  for (const name of ['main.cjs', 'sdk.cjs']) {
+    const file = join(directory, name)
+    appendFileSync(file, `//${createHash('sha256').update(readFileSync(file)).digest('hex')}\n`)
+  }
+  const packages = [main, sdk].flatMap(({ metafile }) =>
+    Object.keys(metafile.inputs).flatMap((file) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []),
   )
   const licences = [...new Set(packages)].sort().map(licenceOf)
   writeFileSync(join(directory, 'LICENSES.txt'), licences.join(`\n${'-'.repeat(80)}\n\n`))

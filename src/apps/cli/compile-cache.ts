@@ -21,36 +21,62 @@ interface Bundle {
 
 // Here and in what this file imports there is no newer syntax: it must start on an old Node to say which one is needed.
 
+/** The name by which the bundle asks for the packages that only MCP and the server need: other commands do not read them. */
+const SDK = './sdk.cjs'
+
 /**
  * Runs the bundle. Node's own cache has only what V8 compiles while a file is loaded; this one is made when the process ends, so it has
  * the functions that the command called: half of its start.
  */
 export function requireCompiled(file: string, args: readonly string[]): Bundle {
+  const given = wordsOf(args)
+  let sdk: unknown
+  const requireWithSdk = (id: string): unknown =>
+    id === SDK ? sdk || (sdk = run(join(dirname(file), SDK), [['sdk']], { keptAs: () => ['sdk'] })) : require(id)
+  silence('vm.USE_MAIN_CONTEXT_DEFAULT_LOADER ')
+  const keptAs = (bundle: unknown): readonly string[] | undefined =>
+    given.length === 0 ? [] : wordsIn((bundle as Bundle).findCommand(args))
+  // A command has one word or two; what follows it may be any word.
+  return run(file, [given, given.slice(0, 1)], { keptAs, require: requireWithSdk }) as Bundle
+}
+
+interface Running {
+  /** The words of the file that is kept; undefined where none is. */
+  readonly keptAs: (exported: unknown) => readonly string[] | undefined
+  readonly require?: (id: string) => unknown
+}
+
+/** The exports of a file of the build. `known`: words of kept files, of which the first that is there is used. */
+function run(
+  file: string,
+  known: readonly (readonly string[])[],
+  { keptAs, require: from = require }: Running,
+): unknown {
   const source = readFileSync(file, 'latin1')
   const { directory } = compiledPlace()
   const pathFor = (words: readonly string[]): string =>
     join(directory || '', [...words, source.slice(-65, -1), process.version, process.arch].join('-'))
-  const given = wordsOf(args)
-  // A command has one word or two; what follows it may be any word.
-  const cachedData =
-    directory === undefined
-      ? undefined
-      : readKept(pathFor(given), MOST_BYTES) || readKept(pathFor(given.slice(0, 1)), MOST_BYTES)
-  silence('vm.USE_MAIN_CONTEXT_DEFAULT_LOADER ')
+  let cachedData: Buffer | undefined
+  for (const words of directory === undefined ? [] : known)
+    cachedData = cachedData || readKept(pathFor(words), MOST_BYTES)
   const script = new Script(`(function (exports, require, module, __filename, __dirname) {${source}})`, {
     ...{ filename: file, cachedData, importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER },
   })
   const module = { exports: {} }
-  const run = script.runInThisContext() as (...given: unknown[]) => void
-  run(module.exports, require, module, file, dirname(file))
-  const exported = module.exports as Bundle
-  const command = given.length === 0 ? { name: '' } : exported.findCommand(args)
-  if (directory === undefined || command === undefined) return exported
-  if (cachedData === undefined || script.cachedDataRejected === true)
-    process.once('exit', () =>
-      writeKept(pathFor(wordsOf(command.name.split(' '))), [script.createCachedData()], MOST_FILES),
-    )
-  return exported
+  const start = script.runInThisContext() as (...given: unknown[]) => void
+  start(module.exports, from, module, file, dirname(file))
+  const words = keptAs(module.exports)
+  if (
+    directory !== undefined &&
+    words !== undefined &&
+    (cachedData === undefined || script.cachedDataRejected === true)
+  )
+    process.once('exit', () => writeKept(pathFor(words), [script.createCachedData()], MOST_FILES))
+  return module.exports
+}
+
+function wordsIn(command: { readonly name: string } | undefined): readonly string[] | undefined {
+  return command && wordsOf(command.name.split(' '))
 }
 
 /** Keeps one warning of Node from the terminal. Node gives it for each use of the option, and users can change nothing about it. */

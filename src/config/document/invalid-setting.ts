@@ -79,22 +79,9 @@ export function reservedName(at: Path): Worded {
   return (nameOf) => notApplied('config-bad-key', nameOf(at), 'JavaScript reserves its name.', 'Write another name.')
 }
 
-/** Settings that earlier versions had, with what is instead. */
-const REMOVED: ReadonlyMap<string, string> = new Map([
-  ['execution.workspace.mode', 'Commands work in layers over the workspace, or in a copy of it.'],
-  ['execution.network.allowLocalBinding', 'Commands always reach the servers that they start themselves.'],
-])
-
 /** The nearest key of the same map comes first; one elsewhere only where none is near. */
 export function unknownKey(at: Path, schema: Schema): Worded {
   const [name, above] = [String(at.at(-1)), at.slice(0, -1)]
-  const removed = REMOVED.get(at.join('.'))
-  if (removed !== undefined)
-    return (nameOf) => ({
-      code: 'config-unknown-key',
-      message: `${nameOf(at)} was removed. ${removed}`,
-      fix: `Delete the line with "${shownKey(name)}".`,
-    })
   const known = Object.keys(schema.entries ?? {})
   const near = nearest(name, known)
   const other = near === undefined ? elsewhere(name, above) : undefined

@@ -97,6 +97,15 @@ test('the next start uses what the first one kept, and is bound to the bytes of 
   assert.ok(first.path.includes(createHash('sha256').update(bytes, 'latin1').digest('hex')))
 })
 
+test('the packages of MCP are read and kept by the commands that use them only', { skip }, async (t) => {
+  const place = new Place(t, { compiles: true })
+  const kept = (): boolean => readdirSync(join(place.home, 'cache/compile')).some((name) => name.startsWith('sdk-'))
+  await place.run(['--help'])
+  assert.equal(kept(), false)
+  assert.equal((await place.run(['mcp'])).code, 0)
+  assert.equal(kept(), true)
+})
+
 /** What may have happened to the kept file. The new one of the next start has another inode. */
 const NOT_USED: Readonly<Record<string, (path: string) => void>> = {
   'is cut short': (path) => truncateSync(path, 1_000),

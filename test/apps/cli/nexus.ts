@@ -26,11 +26,9 @@ assert.ok(isBuildFresh(), 'dist/ is not made from src/ as it is now: npm run bui
 
 /** Compiled code of this build: without it each first start of a command in a new home compiles the bundle again, for 0.15 s. */
 const COMPILED = join(ROOT, 'node_modules/.cache/nexus-tests')
-const BUILD = [
-  readFileSync(join(ROOT, 'dist/cli/main.cjs'), 'latin1').slice(-65, -1),
-  process.version,
-  process.arch,
-].join('-')
+const [BUILD, SDK] = ['main', 'sdk'].map((name) =>
+  [readFileSync(join(ROOT, `dist/cli/${name}.cjs`), 'latin1').slice(-65, -1), process.version, process.arch].join('-'),
+) as [string, string]
 
 export interface Ran {
   readonly code: number | null
@@ -84,13 +82,16 @@ export class Place {
     const words = args.slice(0, 2).filter((word) => /^[a-z]{1,20}$/.test(word))
     const names = [2, 1].map((length) => [...words.slice(0, length), BUILD].join('-'))
     const name = names.find((each) => existsSync(join(COMPILED, each)))
-    if (name !== undefined && !this.#compiles) copyMissing(COMPILED, join(this.home, 'cache/compile'), name)
+    const sdk = ['mcp', 'serve'].includes(words[0] ?? '') ? [`sdk-${SDK}`] : []
+    for (const each of name === undefined || this.#compiles ? [] : [name, ...sdk])
+      copyMissing(COMPILED, join(this.home, 'cache/compile'), each)
   }
 
   #keepCompiled(): void {
     const directory = join(this.home, 'cache/compile')
     if (this.#compiles || !existsSync(directory)) return
-    for (const name of readdirSync(directory)) if (name.endsWith(BUILD)) copyMissing(directory, COMPILED, name)
+    for (const name of readdirSync(directory))
+      if (name.endsWith(BUILD) || name.endsWith(SDK)) copyMissing(directory, COMPILED, name)
   }
 
   /** Where and with what it is started. */
@@ -115,7 +116,8 @@ function copyMissing(from: string, to: string, name: string): void {
     copyFileSync(join(from, name), part)
     renameSync(part, join(to, name))
     if (to === COMPILED)
-      for (const old of readdirSync(to)) if (!old.includes(BUILD)) rmSync(join(to, old), { force: true })
+      for (const old of readdirSync(to))
+        if (!old.includes(BUILD) && !old.includes(SDK)) rmSync(join(to, old), { force: true })
   } catch {
     // Closed to this user: the start is slower.
   }

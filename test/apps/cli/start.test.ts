@@ -73,7 +73,8 @@ test('nexus --version loads no file but bin.cjs', (t) => {
 })
 
 test('the bundle is ASCII, so that Node reads it as it is', () => {
-  assert.match(readFileSync(join(ROOT, 'dist/cli/main.cjs'), 'latin1'), /^[\0-\x7f]*$/)
+  for (const name of ['main.cjs', 'sdk.cjs'])
+    assert.match(readFileSync(join(ROOT, 'dist/cli', name), 'latin1'), /^[\0-\x7f]*$/)
 })
 
 test('no pattern over all of Unicode is compiled when a module starts', () => {
