@@ -52,6 +52,8 @@ export function createApprovals(
 ): AskingBroker {
   const { mayAnswer = ({ kind }) => kind !== 'agent', waitForAnswers = false } = parts
   const { approvals } = store
+  const leaving = new AbortController()
+  let onLeft = (_agentKey: string): void => undefined
 
   async function answer(id: string, given: Answer): Promise<Answered> {
     const approval = await approvals.get(id)
@@ -89,6 +91,10 @@ export function createApprovals(
     answer,
     remembered: () => approvals.remembered(),
     forget: (id) => approvals.forget(id),
+    leave(listener) {
+      onLeft = listener
+      leaving.abort()
+    },
     async isRemembered(about, shown) {
       const known = await approvals.remembered(about)
       return known.some((each) => each.skillDigest === about.skillDigest && coversCommand(each, shown))
@@ -99,7 +105,7 @@ export function createApprovals(
     },
     async ask(id, about) {
       const asking = new AbortController()
-      const signal = AbortSignal.any([about.signal, asking.signal])
+      const signal = AbortSignal.any([about.signal, asking.signal, leaving.signal])
       let unanswered: string | undefined
       // One that waited for its next owner may have its answer.
       const known = await approvals.get(id)
@@ -109,10 +115,15 @@ export function createApprovals(
         if (why !== undefined) asking.abort()
       })
       try {
-        return toReply(await untilEnded(store, id, signal), about.question, unanswered)
+        const ended = await untilEnded(store, id, signal)
+        const isLeft = ended === undefined && leaving.signal.aborted && !about.signal.aborted
+        if (!isLeft) return toReply(ended, about.question, unanswered)
       } finally {
         asking.abort()
       }
+      onLeft(known.agentId)
+      // As if the process had died here: nothing of the call happens any more.
+      return new Promise(() => undefined)
     },
   }
 }

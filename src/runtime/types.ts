@@ -261,6 +261,11 @@ export interface ApprovalsBroker {
   remembered(): Promise<readonly RememberedApproval[]>
   /** True when there was one. */
   forget(id: string): Promise<boolean>
+  /**
+   * For the end of a process: it waits for no answer any more. Questions stay open, and their calls never go on here: whoever takes
+   * the session goes on from the answer. `onLeft` gets the key of the agent of each such call, those that ask later included.
+   */
+  leave(onLeft: (agentKey: string) => void): void
 }
 
 /** A running pipeline over one project: what all its agents share. */

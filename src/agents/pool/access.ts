@@ -42,7 +42,7 @@ export function createAccess(state: PoolState, actor: Actor): PoolAccess {
         opened.forget(each.key)
         state.announce(each, 'agent-ended')
       }
-      await state.settled(ended.map(({ key }) => key))
+      await state.work.settled(ended.map(({ key }) => key))
       return ended.map((each) => each.id)
     },
     list: async (filter) => infos(await list(filter)),
@@ -85,7 +85,8 @@ export function createAccess(state: PoolState, actor: Actor): PoolAccess {
     async resume(id, request = {}): Promise<readonly TurnResult[]> {
       const row = await reach.find(id)
       const { agent } = await opened.open(row)
-      return state.running(row.key, agent.takeOver({ ...request, signal: untilClosed(state, request.signal) }))
+      const signal = untilClosed(state, row.key, request.signal)
+      return state.work.running(row.key, agent.takeOver({ ...request, signal }))
     },
     async compact(id, request = {}): Promise<TurnResult> {
       const row = await reach.find(id)

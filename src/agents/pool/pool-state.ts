@@ -4,18 +4,14 @@ import type { Budgets } from './budgets.ts'
 import type { OpenedAgents } from './opened.ts'
 import type { Actor, Reach } from './reach.ts'
 import type { PoolOptions } from './types.ts'
+import type { Work } from './work.ts'
 
 /** The parts of a pool that every access uses. */
 export interface PoolState {
   readonly options: PoolOptions
   readonly opened: OpenedAgents
-  /** Aborts when the pool closes; a message that begins then is refused. */
-  readonly closing: AbortSignal
+  readonly work: Work
   readonly budgets: Budgets
-  /** A turn of an agent in this process: whoever ends the agent or the pool waits for its end. */
-  running<T>(key: string, turn: Promise<T>): Promise<T>
-  /** Resolves when no turn of these agents runs in this process. */
-  settled(keys: readonly string[]): Promise<void>
   /** One agent is made at a time, so that two do not get the last of a budget. */
   inOrder<T>(make: () => Promise<T>): Promise<T>
   announce(row: AgentRecord, type: 'agent-created' | 'agent-ended'): void

@@ -8,6 +8,7 @@ import { createPlaces } from './places.ts'
 import { readSettings } from './settings.ts'
 import type { PoolState } from './pool-state.ts'
 import { createNexusTools } from './tools.ts'
+import { createWork } from './work.ts'
 import type { Pool, PoolEvent, PoolOptions, Restored } from './types.ts'
 
 /** The lease that says that the process of a temporary agent lives. */
@@ -17,9 +18,7 @@ const lifeLease = (key: string): string => `agent:${key}`
 export function createPool(options: PoolOptions): Pool {
   const { runtime } = options
   const { store } = runtime
-  const closing = new AbortController()
-  /** Turns of this process, by the key of their agent. */
-  const working = new Map<string, Set<Promise<unknown>>>()
+  const work = createWork()
   const listeners = new Set<(event: PoolEvent) => void>()
   /** Temporary agents of this process. */
   const own = new Map<string, () => Promise<void>>()
@@ -43,23 +42,7 @@ export function createPool(options: PoolOptions): Pool {
     options,
     opened,
     budgets,
-    closing: closing.signal,
-    running: (key, turn) => {
-      const ended = turn.then(
-        () => undefined,
-        () => undefined,
-      )
-      const of = working.get(key) ?? new Set()
-      working.set(key, of.add(ended))
-      void ended.then(() => {
-        of.delete(ended)
-        if (of.size === 0 && working.get(key) === of) working.delete(key)
-      })
-      return turn
-    },
-    settled: async (keys) => {
-      await Promise.all(keys.flatMap((key) => [...(working.get(key) ?? [])]))
-    },
+    work,
     inOrder: (make) => {
       const made = lastMade.then(make)
       lastMade = made.catch(() => undefined)
@@ -104,6 +87,12 @@ export function createPool(options: PoolOptions): Pool {
     return { agents: await infosOf(store, rows, options), ended, failed }
   }
 
+  /** Its turn stays as it is, and so do those of the agents that wait for it. */
+  async function leave(key: string): Promise<void> {
+    work.leave(key)
+    for (const above of await store.agents.chain(key).catch(() => [])) work.leave(above.key)
+  }
+
   async function isDead(row: AgentRecord): Promise<boolean> {
     const kept = await runtime.openAgent().keepLease(lifeLease(row.key))
     await kept?.release()
@@ -122,13 +111,14 @@ export function createPool(options: PoolOptions): Pool {
       listeners.add(hear)
       return () => void listeners.delete(hear)
     },
-    async close({ drain = false } = {}) {
-      if (!drain) closing.abort()
-      while (working.size > 0) await state.settled([...working.keys()])
-      closing.abort()
+    async close({ drain = false, leavesQuestions = false } = {}) {
+      if (leavesQuestions) runtime.approvals.leave((key) => void leave(key))
+      if (!drain) work.close()
+      await work.settled()
+      work.close()
       for (const [key, release] of own) {
         const row = await store.agents.get(key)
-        if (row && row.endedAt === undefined) await endUnlessWaiting(row)
+        if (row && row.endedAt === undefined && !work.isLeft(key)) await endUnlessWaiting(row)
         await release()
       }
       own.clear()

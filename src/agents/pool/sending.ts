@@ -14,7 +14,7 @@ export interface Message {
 }
 
 export async function send(state: PoolState, acting: Acting, { id, content, request }: Message): Promise<Sent> {
-  if (state.closing.aborted) throw poolError('CONFLICT', POOL.closed())
+  if (state.work.isClosed) throw poolError('CONFLICT', POOL.closed())
   const requestId = request.requestId ?? randomBytes(8).toString('hex')
   const target = await acting.reach.target(id)
   if (target.type === 'parent') {
@@ -23,12 +23,13 @@ export async function send(state: PoolState, acting: Acting, { id, content, requ
   }
   // For a descendant it is the task: nobody else gives it one.
   const { agent } = await state.opened.open(target.row)
+  const { key } = target.row
   const stop = new AbortController()
-  const signal = AbortSignal.any([untilClosed(state, request.signal), stop.signal])
+  const signal = AbortSignal.any([untilClosed(state, key, request.signal), stop.signal])
   try {
     const sending = agent.send(content, { ...request, requestId, signal })
     const [result] = await Promise.all([
-      state.running(target.row.key, sending),
+      state.work.running(key, sending),
       goOn(state, target.row, { ...request, signal }),
     ])
     return { type: 'answered', requestId, result }
@@ -48,11 +49,12 @@ async function goOn(state: PoolState, row: AgentRecord, options: SendRequest & {
   const isBelow = ({ agentPath }: { readonly agentPath: string }): boolean => `${agentPath}/`.startsWith(`${row.path}/`)
   if ((await approvals.list()).some(isBelow)) return
   const { agent } = await state.opened.open(row)
-  await state.running(row.key, agent.takeOver({ signal: options.signal }))
+  await state.work.running(row.key, agent.takeOver({ signal: options.signal }))
 }
 
 /** A closed pool cancels what it runs. */
-export function untilClosed({ closing }: PoolState, signal: AbortSignal | undefined): AbortSignal {
+export function untilClosed({ work }: PoolState, key: string, signal: AbortSignal | undefined): AbortSignal {
+  const closing = work.signalOf(key)
   return signal ? AbortSignal.any([signal, closing]) : closing
 }
 
@@ -89,8 +91,9 @@ async function sendUp(
     const onEvent = ({ type }: { readonly type: string }): void => {
       if (type === 'turn-queued') resolve()
     }
-    const turn = agent.send(content, { from, requestId, onEvent, signal: state.closing })
-    state.running(target.row?.key ?? target.id, turn).then(() => resolve(), reject)
+    const key = target.row?.key ?? target.id
+    const turn = agent.send(content, { from, requestId, onEvent, signal: state.work.signalOf(key) })
+    state.work.running(key, turn).then(() => resolve(), reject)
   })
   return 'queued'
 }

@@ -214,6 +214,10 @@ export interface Pool extends PoolAccess {
   restore(): Promise<Restored>
   /** Live events of this process: of all agents, or of one and its descendants by its id. Must not throw. Returns the end of it. */
   listen(listener: (event: PoolEvent) => void, filter?: { readonly id: string }): () => void
-  /** Takes no more messages, cancels what runs here (or waits for it with `drain`), and ends temporary agents without a turn that waits. */
-  close(options?: { readonly drain?: boolean }): Promise<void>
+  /**
+   * Takes no more messages, cancels what runs here (or waits for it with `drain`), and ends temporary agents without a turn that waits.
+   * With `leavesQuestions` a turn in which a person is asked is left as it is, with those of the agents that wait for it: whoever
+   * serves the agent next goes on from the answer. Senders of such turns get no answer from this process.
+   */
+  close(options?: { readonly drain?: boolean; readonly leavesQuestions?: boolean }): Promise<void>
 }

@@ -49,7 +49,11 @@ export interface Client {
   send(
     agentId: string,
     content: string,
-    options?: CallOptions & { readonly requestId?: string | number; readonly sourceAgentId?: string },
+    options?: CallOptions & {
+      readonly requestId?: string | number
+      readonly source?: string
+      readonly sourceAgentId?: string
+    },
   ): Promise<MessageResult>
   cancel(agentId: string, requestId: string | number): Promise<Result<AgentMethods, 'cancel'>>
   getTokens(agentId: string): Promise<Result<AgentMethods, 'get_tokens'>>
@@ -62,12 +66,14 @@ export interface Client {
 }
 
 const DEFAULT_PORT = 8765
+/** As long as an agent works. */
+const WAITING: ReadonlySet<string> = new Set(['send', 'resume', 'compact'])
 const TIMEOUT_MS = 60_000
 const RETRIES = 3
 /** The others are made again only where the first one never reached the server. */
 const REPEATABLE: ReadonlySet<string> = new Set([
   ...['list_agents', 'approvals.list', 'skills.list', 'skills.get', 'rpc.discover'],
-  ...['send', 'cancel', 'get_tokens', 'get_context', 'get_messages', 'get_call'],
+  ...['send', 'cancel', 'resume', 'get_status', 'get_turn', 'get_tokens', 'get_context', 'get_messages', 'get_call'],
 ])
 
 export function createClient(options: ClientOptions = {}): Client {
@@ -80,8 +86,7 @@ export function createClient(options: ClientOptions = {}): Client {
   }
 
   function request(path: string, [method, params]: readonly [string, object], { signal }: CallOptions = {}) {
-    const isWaiting =
-      method === 'send' || method === 'compact' || (method === 'create_agent' && 'initial_message' in params)
+    const isWaiting = WAITING.has(method) || (method === 'create_agent' && 'initial_message' in params)
     return post(`${url}${path}`, {
       headers,
       method,
@@ -106,10 +111,11 @@ export function createClient(options: ClientOptions = {}): Client {
     listAgents: async () => (await call('list_agents', {})).agents,
     destroyAgent: (agentId) => call('destroy_agent', { agent_id: agentId }),
     shutdownServer: () => call('shutdown_server', {}),
-    send: (agentId, content, { requestId = newRequestId(), sourceAgentId, ...about } = {}) => {
+    send: (agentId, content, { requestId = newRequestId(), source, sourceAgentId, ...about } = {}) => {
       const params = {
         content,
         request_id: requestId,
+        ...(source !== undefined && { source }),
         ...(sourceAgentId !== undefined && { source_agent_id: sourceAgentId }),
       }
       return callAgent(agentId, ['send', params], about)

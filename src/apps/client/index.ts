@@ -7,6 +7,7 @@ export type { EventOptions, ServerEvent } from './events.ts'
 export type {
   AgentListing,
   AgentRequest,
+  AgentStatusListing,
   AgentTokens,
   ApprovalAnswer,
   ApprovalListing,
@@ -16,5 +17,8 @@ export type {
   AgentMethods,
   MessageResult,
   MessagesPart,
+  QuestionListing,
   SkillListing,
+  TurnListing,
+  Use,
 } from './wire.ts'

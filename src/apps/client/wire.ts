@@ -34,6 +34,10 @@ export type CreatedAgent = {
 
 export type AgentListing = {
   readonly agent_id: string
+  /** Its own for ever, and no other agent's. */
+  readonly key: string
+  readonly session_id: string
+  readonly depth: number
   readonly is_temp: boolean
   /** ISO 8601. */
   readonly created_at: string
@@ -45,9 +49,16 @@ export type AgentListing = {
   readonly halted_at_iteration_limit: boolean
   readonly model: string
   readonly permission_level: string
+  readonly preset: string
+  /** The directory that it is confined to, else the workspace of the server. */
+  readonly cwd: string
+  /** The only places that it may write to; null: no limit of its own, []: none. */
+  readonly write_paths: readonly string[] | null
   readonly state: string
   /** Ids of its ancestors and its own. */
   readonly path: string
+  /** ISO 8601. Present for one that ended. */
+  readonly ended_at?: string
 }
 
 export type MessageResult = {
@@ -58,6 +69,53 @@ export type MessageResult = {
   readonly halted_at_iteration_limit?: true
   /** A message to a parent, which is not waited for. */
   readonly status?: 'delivered' | 'queued'
+}
+
+/** Answers of a model and tokens. */
+export type Use = {
+  readonly steps: number
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly total_tokens: number
+  /** How many of them are an estimate, because the provider reported none. */
+  readonly estimated_tokens?: number
+  readonly active_ms?: number
+}
+
+/** `max_tokens`, `max_turns`, `max_time_ms`, `max_children`, `max_depth`, `max_cost`; what is absent has no limit. */
+export type Limits = Readonly<Record<string, number>>
+
+export type AgentStatusListing = {
+  readonly agent: AgentListing
+  /** Its own, and with its descendants. */
+  readonly used: { readonly own: Use; readonly subtree: Use; readonly turns: number; readonly children: number }
+  /** Its own limits; `left` also has those of its ancestors. */
+  readonly budget: Limits
+  readonly left: Limits
+  readonly context: { readonly message_count: number; readonly system_prompt: boolean }
+  /** Open questions of it and its descendants. */
+  readonly questions: readonly QuestionListing[]
+}
+
+export type QuestionListing = {
+  readonly approval_id: string
+  readonly agent_path: string
+  readonly tool: string
+  readonly command: string
+}
+
+/** A message and its turn. */
+export type TurnListing = {
+  readonly turn_id: string
+  readonly session_id: string
+  readonly request_id: string | null
+  /** `queued`, `running`, `waiting`; over: `done`, `cancelled`, `dropped`, `interrupted`. */
+  readonly state: string
+  /** Present when it is over: `done`, `cancelled`, `max-iterations`, `stopped`, `failed`. */
+  readonly end?: string
+  readonly content?: string
+  readonly error?: { readonly code: string; readonly message: string; readonly fix?: string }
+  readonly used: Use
 }
 
 export type AgentTokens = {
@@ -120,7 +178,7 @@ export type GlobalMethods = {
     params: { readonly agent_id: string }
     result: { readonly success: boolean; readonly agent_id: string }
   }
-  list_agents: { params: None; result: { readonly agents: readonly AgentListing[] } }
+  list_agents: { params: { readonly ended?: boolean }; result: { readonly agents: readonly AgentListing[] } }
   shutdown_server: { params: None; result: { readonly success: true; readonly message: string } }
   issue_token: {
     params: { readonly agent_id: string; readonly scopes?: readonly string[]; readonly expires_s?: number }
@@ -147,10 +205,14 @@ export type AgentMethods = {
     params: {
       readonly content: string
       readonly request_id?: string | number
+      /** The name of the program that sends, for the log and the trace. */
+      readonly source?: string
+      /** The agent that sends, which then reaches no more than it does. */
       readonly source_agent_id?: string
     }
     result: MessageResult
   }
+  resume: { params: None; result: { readonly turns: readonly TurnListing[] } }
   cancel: {
     params: { readonly request_id: string | number }
     result: {
@@ -164,6 +226,8 @@ export type AgentMethods = {
     params: { readonly force?: boolean; readonly request_id?: string | number }
     result: MessageResult & { readonly tokens: AgentTokens }
   }
+  get_status: { params: None; result: AgentStatusListing }
+  get_turn: { params: { readonly request_id: string | number }; result: TurnListing }
   get_tokens: { params: None; result: AgentTokens }
   get_context: { params: None; result: { readonly message_count: number; readonly system_prompt: boolean } }
   get_messages: {

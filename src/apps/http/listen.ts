@@ -35,8 +35,7 @@ const KEEP_ALIVE_MS = 15_000
 export async function listen(options: ListenOptions): Promise<Listening> {
   const { port, host = LOOPBACK, maxConnections, requestTimeoutMs = REQUEST_TIMEOUT_MS, tls, portFix } = options
   const limits = {
-    headersTimeout: Math.ceil(requestTimeoutMs / 3),
-    requestTimeout: requestTimeoutMs,
+    ...timeoutsOf(requestTimeoutMs),
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: CHECK_TIMEOUTS_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -49,6 +48,18 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     server.listen(port, host, resolve)
   })
   return { server, port: (server.address() as AddressInfo).port }
+}
+
+function timeoutsOf(requestTimeoutMs: number) {
+  return { headersTimeout: Math.ceil(requestTimeoutMs / 3), requestTimeout: requestTimeoutMs }
+}
+
+/** Changes limits of a server that listens. */
+export function setLimits(
+  server: Server,
+  { maxConnections, requestTimeoutMs }: { readonly maxConnections: number; readonly requestTimeoutMs: number },
+): void {
+  Object.assign(server, timeoutsOf(requestTimeoutMs), { maxConnections })
 }
 
 function refused(error: Error, { port, host, portFix }: { port: number; host: string; portFix: string }): Error {

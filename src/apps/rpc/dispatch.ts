@@ -10,6 +10,8 @@ import type { MethodTable } from './table.ts'
 export interface Prepared {
   /** It may take as long as an agent works. */
   readonly isWaiting: boolean
+  /** Facts for the log and the trace. */
+  readonly notes: Readonly<Record<string, string>>
   /** The text of the answer. Never rejects. */
   answer(): Promise<string>
 }
@@ -36,6 +38,7 @@ export function prepare(
   }
   return {
     isWaiting: row.isWaiting?.(checked) ?? false,
+    notes: row.notes?.(checked) ?? {},
     async answer() {
       try {
         const result = await row.run(checked as never, route.context as never)

@@ -57,6 +57,8 @@ interface Described {
   readonly isForKeyOnly?: true
   /** It may wait for as long as an agent works, so it does not count as a request that is answered. */
   readonly isWaiting?: (params: object) => boolean
+  /** Params that the log and the trace may have. */
+  readonly notes?: (params: object) => Readonly<Record<string, string>>
 }
 
 export interface GlobalMethod extends Described {

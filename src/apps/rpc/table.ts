@@ -9,6 +9,7 @@ import { READ_METHODS } from './methods/reads.ts'
 import { jsonObject, NONE } from './methods/schemas.ts'
 import { SKILL_METHODS } from './methods/skills.ts'
 import { tokenMethods } from './methods/tokens.ts'
+import { TURN_METHODS } from './methods/turns.ts'
 
 /** A Map: the name of a method comes from outside. */
 export interface MethodTable {
@@ -21,7 +22,7 @@ export interface MethodTable {
 }
 
 export function createTable(version: string): MethodTable {
-  const agent: readonly AgentMethod[] = [...MESSAGE_METHODS, ...READ_METHODS]
+  const agent: readonly AgentMethod[] = [...MESSAGE_METHODS, ...TURN_METHODS, ...READ_METHODS]
   const plain: readonly GlobalMethod[] = [...AGENT_TREE_METHODS, ...APPROVAL_METHODS, ...SKILL_METHODS]
   const scopes = [
     ...plain.filter(({ isForKeyOnly }) => !isForKeyOnly).map((row) => scopeOf('global', row)),

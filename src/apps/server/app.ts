@@ -145,9 +145,11 @@ async function rpc(parts: AppParts, { incoming, outgoing }: Bindings, asked: Ask
   const prepared = prepare(read.request, { table: parts.table, route: target }, (name, error) =>
     parts.log.failed(name, error),
   )
-  parts.log.called(method, asked.id)
+  const notes = 'notes' in prepared ? prepared.notes : {}
+  parts.log.called(method, asked.id, notes)
   const route = asked.id === undefined ? '/rpc' : '/agent/{agent_id}'
-  const traced = (work: () => Promise<string>): Promise<string> => parts.telemetry.request({ route, method }, work)
+  const traced = (work: () => Promise<string>): Promise<string> =>
+    parts.telemetry.request({ route, method, notes }, work)
   if ('failure' in prepared) {
     answer(outgoing, id, Promise.resolve(failureText(id ?? null, prepared.failure)))
     return undefined

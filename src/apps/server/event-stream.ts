@@ -73,6 +73,8 @@ export function createEventStreams(onError: (error: unknown) => void): EventStre
         const events = await log.after(stream.cursor, { limit: PAGE })
         stream.mayHaveMore ||= events.length === PAGE
         for (const event of events) await writeEvent(stream, event)
+        // Who catches up reads at its own speed.
+        if (stream.response.writableNeedDrain) await drained(stream.response)
       }
     } catch (error) {
       if (isNexusError(error) && error.code === 'CONFLICT') await reset(stream)
@@ -160,6 +162,17 @@ export function createEventStreams(onError: (error: unknown) => void): EventStre
       streams.clear()
     },
   }
+}
+
+/** Resolves when what was written is read, or the connection closed. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      response.off('drain', end).off('close', end)
+      resolve()
+    }
+    response.on('drain', end).on('close', end)
+  })
 }
 
 /** Rows changed: ids of them, never their content. */

@@ -6,8 +6,14 @@ import type { Served } from '../rpc/index.ts'
 export interface Generation {
   readonly served: Served
   readonly mcp?: Mounted | undefined
-  /** Waits for what runs, at most so long, then cancels it. */
-  close(drainMs: number): Promise<void>
+  close(how: Closing): Promise<void>
+}
+
+/** What runs has so many milliseconds, then it is cancelled. */
+export interface Closing {
+  readonly drainMs: number
+  /** The server ends: turns in which a person is asked are left for the next one. After a reload they go on here. */
+  readonly isEnd: boolean
 }
 
 export interface Generations {
@@ -24,6 +30,8 @@ export async function openGenerations(
 ): Promise<Generations> {
   let current = await open()
   const ending = new Set<Promise<void>>()
+  /** Those that still work, with an earlier configuration. */
+  const earlier = new Set<Generation>()
   let reloading: Promise<void> | undefined
   let closing: Promise<void> | undefined
   async function replace(): Promise<void> {
@@ -32,22 +40,27 @@ export async function openGenerations(
     try {
       await onServed(next)
     } catch (error) {
-      await next.close(0)
+      await next.close(NOW)
       throw error
     }
     current = next
-    const end: Promise<void> = before.close(ENDLESS_MS).finally(() => ending.delete(end))
+    const end: Promise<void> = before.close({ drainMs: ENDLESS_MS, isEnd: false }).finally(() => {
+      ending.delete(end)
+      earlier.delete(before)
+    })
     ending.add(end)
+    earlier.add(before)
   }
   async function end(drainMs: number): Promise<void> {
     await reloading?.catch(() => undefined)
-    await current.close(drainMs)
+    const closing = { drainMs, isEnd: true }
+    await Promise.all([current, ...earlier].map((generation) => generation.close(closing)))
     await Promise.all(ending)
   }
   try {
     await onServed(current)
   } catch (error) {
-    await current.close(0)
+    await current.close(NOW)
     throw error
   }
   return {
@@ -65,3 +78,4 @@ export async function openGenerations(
 
 /** After a reload, turns of the old configuration go on to their end. */
 const ENDLESS_MS = 2_147_483_647
+const NOW: Closing = { drainMs: 0, isEnd: false }

@@ -1,7 +1,7 @@
 /** server: `nexus serve`: JSON-RPC over HTTP, events, MCP and capability tokens over a pool of agents. */
 import type { ServeOptions } from './serve.ts'
 
-export type { Generation } from './generations.ts'
+export type { Closing, Generation } from './generations.ts'
 export { announcedServers } from './presence.ts'
 export type { ServeOptions, Serving } from './serve.ts'
 

@@ -6,7 +6,7 @@ export interface ServerLog {
   info(message: string, about?: JsonObject): void
   warn(message: string, about?: JsonObject): void
   /** A method that was called, by its name; never with its params. */
-  called(method: string, agentId: string | undefined): void
+  called(method: string, agentId: string | undefined, notes: Readonly<Record<string, string>>): void
   /** A failure that is not the caller's. */
   failed(what: string, error: unknown): void
 }
@@ -34,8 +34,10 @@ export function createLog({ level, write, redact }: LogOptions): ServerLog {
   return {
     info: (message, about = {}) => logger.info(about, message),
     warn: (message, about = {}) => logger.warn(about, message),
-    called: (method, agentId) =>
-      logger.debug({ method, ...(agentId !== undefined && { agent: toSafeLine(agentId) }) }, 'call'),
+    called: (method, agentId, notes) => {
+      const safe = Object.fromEntries(Object.entries(notes).map(([name, text]) => [name, toSafeLine(text)]))
+      logger.debug({ method, ...(agentId !== undefined && { agent: toSafeLine(agentId) }), ...safe }, 'call')
+    },
     failed: (what, error) => {
       const code = isNexusError(error) ? { code: error.code } : {}
       logger.error({ ...code, error: toSafeLine(errorMessage(error)) }, `${what} failed`)

@@ -19,6 +19,11 @@ export const SERVER = {
         fix: 'Set server.tls (cert and key) in nexus.yaml, or server.allowPlainHttp: true behind a proxy that encrypts.',
       },
     ),
+  noCertificate: (cause: unknown): NexusError =>
+    new NexusError('CONFIG_INVALID', 'The files of server.tls cannot be read.', {
+      fix: 'Name files with the certificate and its key, in PEM, in server.tls.cert and server.tls.key.',
+      cause,
+    }),
   noTelemetry: (): NexusError =>
     new NexusError('CONFIG_INVALID', 'telemetry.url is set, and the packages of OpenTelemetry are not installed.', {
       fix: 'Type: npm install @opentelemetry/api@1.9.1 @opentelemetry/resources@2.12.0 @opentelemetry/sdk-trace-node@2.12.0 @opentelemetry/exporter-trace-otlp-http@0.223.0',

@@ -1,12 +1,13 @@
 /** The life of a server: listen, open, take over what ended processes left, serve, reload, end. */
 import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Server as HttpsServer } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../../config/index.ts'
 import { isNexusError, type JsonObject } from '../../kernel/index.ts'
 import type { AgentRecord } from '../../store/index.ts'
 import { createClient, detectServer } from '../client/index.ts'
-import { createKeyCheck, createSiteCheck, isLoopback, listen, openKeyFile } from '../http/index.ts'
+import { createKeyCheck, createSiteCheck, isLoopback, listen, openKeyFile, setLimits } from '../http/index.ts'
 import { createTable, type ServerControls } from '../rpc/index.ts'
 import { refuse, sendText } from './answer.ts'
 import { createApp } from './app.ts'
@@ -125,16 +126,18 @@ export async function serve(options: ServeOptions): Promise<void> {
     mcp: { handle: (request, response) => generations.current().mcp?.handle(request, response) },
     state: () => state,
   })
-  const reload = (): void => {
+  const { config: started } = generations.current().served
+  const reloadAll = async (): Promise<void> => {
     log.info('reload')
-    generations.reload().then(
-      () => {
-        checkSite = site()
-        log.info('reloaded')
-      },
-      (error: unknown) => log.failed('reload', error),
-    )
+    await generations.reload()
+    checkSite = site()
+    const { config } = generations.current().served
+    await reapply(server, config.server)
+    const restart = needRestart(started, config)
+    if (restart.length > 0) log.warn('These settings changed, and apply after a restart.', { settings: restart })
+    log.info('reloaded')
   }
+  const reload = (): void => void reloadAll().catch((error: unknown) => log.failed('reload', error))
   const stopReload = options.onReload?.(reload)
   const { pool } = generations.current().served
   const restored = await pool.restore()
@@ -154,9 +157,9 @@ export async function serve(options: ServeOptions): Promise<void> {
   server.close()
   await streams.close()
   await generations.close(current().shutdownTimeoutMs)
-  await Promise.all(working)
-  // Answers that were made by then reach their clients.
-  await Promise.race([allAnswered(load), sleep(ANSWERS_MS, undefined, { ref: false })])
+  // Answers that were made by then reach their clients. Senders of turns that are left get none.
+  const late = AbortSignal.timeout(ANSWERS_MS)
+  while (!late.aborted && (working.size > 0 || load.count('requests') + load.count('waiting') > 0)) await sleep(10)
   log.info('closed')
 }
 
@@ -165,10 +168,6 @@ const ANSWERS_MS = 1_000
 function whileStarting({ url }: IncomingMessage, response: ServerResponse): void {
   if (url === '/healthz') sendText(response, 200, '{"status":"ok"}')
   else refuse(response, REFUSALS.starting)
-}
-
-async function allAnswered(load: ReturnType<typeof createLoad>): Promise<void> {
-  while (load.count('requests') + load.count('waiting') > 0) await sleep(10)
 }
 
 /** Runs what ended processes left of an agent. One of them may have ended meanwhile. */
@@ -182,22 +181,47 @@ async function takeOver(current: () => Generation, id: string, log: ServerLog): 
 }
 
 async function listenFor(settings: Config['server']): Promise<{ readonly server: Server; readonly port: number }> {
-  const { host, port, tls, allowPlainHttp, maxConnections, maxWaiting, maxStreams, requestTimeoutMs } = settings
+  const { host, port, tls, allowPlainHttp } = settings
   if (!isLoopback(host) && !tls && !allowPlainHttp) throw SERVER.open(host)
-  const pems = tls && { cert: await readFile(tls.cert, 'utf8'), key: await readFile(tls.key, 'utf8') }
+  const pems = tls && (await readPems(tls))
   try {
-    return await listen({
-      port,
-      host,
-      requestTimeoutMs,
-      tls: pems,
-      maxConnections: maxConnections + maxWaiting + maxStreams + SPARE_CONNECTIONS,
-      portFix: '',
-    })
+    return await listen({ port, host, ...limitsOf(settings), tls: pems, portFix: '' })
   } catch (error) {
     if (!isNexusError(error) || error.code !== 'CONFLICT') throw error
     throw SERVER.taken(port, await detectServer({ port, retries: 0 }))
   }
+}
+
+function limitsOf({ maxConnections, maxWaiting, maxStreams, requestTimeoutMs }: Config['server']) {
+  return { requestTimeoutMs, maxConnections: maxConnections + maxWaiting + maxStreams + SPARE_CONNECTIONS }
+}
+
+async function readPems({ cert, key }: NonNullable<Config['server']['tls']>) {
+  try {
+    return { cert: await readFile(cert, 'utf8'), key: await readFile(key, 'utf8') }
+  } catch (error) {
+    throw SERVER.noCertificate(error)
+  }
+}
+
+/** Limits and a renewed certificate, for connections that come from now on. */
+async function reapply(server: Server, settings: Config['server']): Promise<void> {
+  setLimits(server, limitsOf(settings))
+  if ('setSecureContext' in server && settings.tls)
+    (server as HttpsServer).setSecureContext(await readPems(settings.tls))
+}
+
+/** Names of settings that only a start reads. */
+function needRestart(
+  before: Pick<Config, 'server' | 'telemetry'>,
+  now: Pick<Config, 'server' | 'telemetry'>,
+): readonly string[] {
+  const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+  return [
+    ...(['port', 'host'] as const).filter((name) => before.server[name] !== now.server[name]).map((n) => `server.${n}`),
+    ...((before.server.tls === undefined) === (now.server.tls === undefined) ? [] : ['server.tls']),
+    ...(isSame(before.telemetry, now.telemetry) ? [] : ['telemetry']),
+  ]
 }
 
 function addressOf({ host, tls }: Config['server'], port: number): string {

@@ -1,6 +1,7 @@
 /** Event streams: each stored event once and in order, whatever breaks in between. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { connect as connectSocket } from 'node:net'
 import test from 'node:test'
 import { type Client, createClient, type ServerEvent } from '../../../src/apps/client/index.ts'
 import { until } from '../mcp/client.ts'
@@ -29,7 +30,10 @@ async function follow(client: Client, agentId: string, options: Parameters<Clien
 }
 
 test('events of one agent and of its descendants', async (t) => {
-  const { client, url, key } = await startServer(t, { script: () => ({ type: 'text', text: ['One ', 'two.'] }) })
+  const flood = Array.from({ length: 60 }, () => 'x'.repeat(256 * 1024))
+  const { client, url, port, key } = await startServer(t, {
+    script: ({ messages }) => ({ type: 'text', text: messages.at(-1)?.text === 'flood' ? flood : ['One ', 'two.'] }),
+  })
   await client.createAgent({ agent_id: 'top', preset: 'trusted' })
   await client.createAgent({ agent_id: 'below', parent_agent_id: 'top' })
   await client.createAgent({ agent_id: 'other' })
@@ -81,6 +85,34 @@ test('events of one agent and of its descendants', async (t) => {
       404,
     )
     assert.equal((await fetch(`${url}/agent/top/events`)).status, 401)
+  })
+
+  await t.test('a client that does not read loses its connection, and goes on where it was', async () => {
+    const sockets = await Promise.all(
+      Array.from({ length: 3 }, async () => {
+        const socket = connectSocket(port, '127.0.0.1')
+        socket.write(
+          `GET /agent/top/events HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+        )
+        const [head] = (await once(socket, 'data')) as [Buffer]
+        socket.pause()
+        return { socket, last: Number(/^id: (\d+)$/m.exec(String(head))?.[1]) }
+      }),
+    )
+    await client.send('top', 'hi')
+    await client.send('top', 'flood')
+    for (const { socket } of sockets) {
+      let size = 0
+      socket
+        .on('data', (chunk: Buffer) => (size += chunk.length))
+        .on('error', () => undefined)
+        .resume()
+      await once(socket, 'close')
+      assert.ok(size < 12 * 1024 * 1024, `${size} bytes`)
+    }
+    const again = await follow(client, 'top', { lastEventId: sockets[0]?.last })
+    await until(() => again.types().filter((type) => type === 'turn.done').length === 2)
+    await again.stop()
   })
 
   await t.test('a token follows its own subtree only', async () => {

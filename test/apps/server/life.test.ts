@@ -146,6 +146,46 @@ test('the end waits for what runs, then cancels it; each sender gets one answer,
   assert.equal(child.exitCode, 0)
 })
 
+test('a turn in which a person is asked is left at the end of the server, and goes on in the next one', async (t) => {
+  const settings = 'agents: [{ id: main, tools: { ask: [sleep] } }]\nserver: { shutdownTimeoutMs: 20000 }\n'
+  const script = ({ messages }: { readonly messages: readonly { readonly role: string; readonly text: string }[] }) => {
+    if (messages.at(-1)?.role === 'tool') return { type: 'text', text: 'Slept.' } as const
+    if (messages.some(({ text }) => text === 'behind')) return { type: 'text', text: 'Next.' } as const
+    return { type: 'tool-calls', calls: [{ name: 'sleep', arguments: { seconds: 0.01 } }] } as const
+  }
+  const { start } = await prepare(t, { settings, script })
+  const first = await start(['--port', '0'])
+  await first.client.createAgent({ agent_id: 'asks', preset: 'trusted' })
+  await first.client.createAgent({ agent_id: '.brief', preset: 'trusted' })
+  const cut = [
+    first.client.send('asks', 'sleep', { requestId: 'q' }),
+    first.client.send('.brief', 'sleep', { requestId: 'q' }),
+  ]
+  for (const each of cut) each.catch(() => undefined)
+  await until(async () => (await first.client.call('approvals.list', {})).approvals.length === 2)
+  const behind = first.client.send('asks', 'behind', { requestId: 'b' })
+  behind.catch(() => undefined)
+  await until(async () => (await first.client.callAgent('asks', ['get_turn', { request_id: 'b' }])).state === 'queued')
+  const begin = performance.now()
+  await first.client.shutdownServer()
+  if (first.child.exitCode === null) await once(first.child, 'exit')
+  assert.equal(first.child.exitCode, 0)
+  assert.ok(performance.now() - begin < 8_000, 'a question does not hold up the end')
+
+  const second = await start(['--port', '0'])
+  const { approvals } = await second.client.call('approvals.list', {})
+  assert.deepEqual(approvals.map(({ agent_path }) => agent_path).sort(), ['.brief', 'asks'])
+  for (const { approval_id } of approvals) await second.client.call('approvals.respond', { approval_id, allow: true })
+  for (const id of ['asks', '.brief'])
+    assert.equal((await second.client.send(id, 'sleep', { requestId: 'q' })).content, 'Slept.')
+  assert.equal((await second.client.send('asks', 'behind', { requestId: 'b' })).content, 'Next.')
+  const { messages } = await second.client.callAgent('asks', ['get_messages', {}])
+  assert.deepEqual(
+    messages.map(({ role }) => role),
+    ['user', 'assistant', 'tool', 'assistant', 'user', 'assistant'],
+  )
+})
+
 test('a server that nobody uses ends after server.idleTimeoutMs', async (t) => {
   const { child } = await startServer(t, { settings: 'server: { idleTimeoutMs: 1000 }\n' })
   if (child.exitCode === null) await once(child, 'exit')

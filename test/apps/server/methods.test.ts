@@ -35,7 +35,11 @@ const codeOf = async (work: Promise<unknown>): Promise<number | undefined> => {
 }
 
 test('agents over the wire', async (t) => {
-  const server = await startServer(t, { script: obeys, settings: 'agents: [{ id: main, tools: { ask: [sleep] } }]\n' })
+  const server = await startServer(t, {
+    script: obeys,
+    args: ['--log-level', 'debug'],
+    settings: 'agents: [{ id: main, tools: { ask: [sleep] } }]\n',
+  })
   const { client, place, key, url } = server
 
   await t.test('an agent gets 8 hex digits, answers, and is read', async () => {
@@ -52,6 +56,15 @@ test('agents over the wire', async (t) => {
     assert.deepEqual([messages.length, total, messages[0]?.['role']], [1, 2, 'assistant'])
     const listed = (await client.listAgents()).find(({ agent_id }) => agent_id === id)
     assert.deepEqual([listed?.message_count, listed?.permission_level, listed?.parent_agent_id], [2, 'sandboxed', null])
+    assert.deepEqual([listed?.preset, listed?.cwd], ['sandboxed', realpathSync(place.workspace)])
+    const turn = await client.callAgent(id, ['get_turn', { request_id: 7 }])
+    assert.deepEqual([turn.state, turn.end, turn.content, turn.used.steps], ['done', 'done', 'Heard: hello', 1])
+    assert.equal(await codeOf(client.callAgent(id, ['get_turn', { request_id: 'none' }])), -32_602)
+    const status = await client.callAgent(id, ['get_status', {}])
+    assert.deepEqual(status.agent, listed)
+    assert.equal(status.used.subtree.total_tokens, turn.used.total_tokens)
+    assert.deepEqual([status.context, status.questions], [{ message_count: 2, system_prompt: false }, []])
+    assert.deepEqual(await client.callAgent(id, ['resume', {}]), { turns: [] })
   })
 
   await t.test('compact sums up the history, unless the next request fits and it is not forced', async () => {
@@ -66,6 +79,18 @@ test('agents over the wire', async (t) => {
     assert.equal((await client.callAgent(id, ['compact', { request_id: 'c2' }])).content, made.content)
     assert.equal(server.model.requests.length, before)
   })
+
+  await t.test(
+    'the name of the program that sends is in the log; agents that ended are listed when asked for',
+    async () => {
+      const { agent_id: id } = await client.createAgent()
+      await client.send(id, 'hello', { source: 'nightly\n{"level":"error"}' })
+      await until(() => server.log().includes('"source":"nightly {'))
+      await client.destroyAgent(id)
+      const { agents } = await client.call('list_agents', { ended: true })
+      assert.ok(agents.some(({ agent_id, ended_at }) => agent_id === id && ended_at !== undefined))
+    },
+  )
 
   await t.test(
     'a request id that is repeated gives the first result; with other content it is a conflict',
@@ -138,6 +163,8 @@ test('agents over the wire', async (t) => {
     assert.match(await writes('part/out/a.txt'), /wrote/)
     assert.doesNotMatch(await writes('part/b.txt'), /wrote/)
     assert.doesNotMatch(await writes('c.txt'), /wrote/)
+    const listed = (await client.listAgents()).find(({ agent_id }) => agent_id === id)
+    assert.deepEqual([listed?.cwd, listed?.write_paths], [at('part'), [at('part/out')]])
     const below = { parent_agent_id: id, preset: 'trusted' }
     const child = await client.createAgent({ ...below, agent_id: 'below' })
     assert.equal(child.agent_id, 'below')

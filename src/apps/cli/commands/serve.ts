@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import { createPool } from '../../../agents/pool/index.ts'
+import { createPool, type Pool } from '../../../agents/pool/index.ts'
 import { resolveModel } from '../../../agents/turns/index.ts'
 import { loadConfig, assertValid } from '../../../config/index.ts'
 import { commandFix, createRedactor } from '../../../kernel/index.ts'
 import { mountMcp } from '../../mcp/index.ts'
-import { createLog, type Generation, serve, type Serving } from '../../server/index.ts'
+import { type Closing, createLog, type Generation, serve, type Serving } from '../../server/index.ts'
 import { type Answer, choiceFlag, CHOICES, type Invocation, numberFlag, stringFlag } from '../command.ts'
 import { errorOf } from '../failure.ts'
 import { chooseModel } from '../model/choose-model.ts'
@@ -85,13 +85,17 @@ async function openGeneration(invocation: Invocation, serving: Serving, secrets:
       },
     })
     const mcp = await mountMcp(mcpOptions(invocation, workspace.directory))
+    // The end of the server comes while the one after a reload still waits.
+    let [closing, closed]: (Promise<void> | undefined)[] = []
     return {
       served: { pool, runtime, config, workspace: workspace.directory },
       mcp,
-      async close(drainMs) {
-        await mcp.close()
-        await drained(pool, drainMs)
-        await local.close()
+      async close(how) {
+        closing ??= mcp.close()
+        await closing
+        await drained(pool, how)
+        closed ??= local.close()
+        await closed
       },
     }
   } catch (error) {
@@ -100,13 +104,14 @@ async function openGeneration(invocation: Invocation, serving: Serving, secrets:
   }
 }
 
-/** Lets turns end, then cancels them. */
-async function drained(pool: Pick<ReturnType<typeof createPool>, 'close'>, ms: number): Promise<void> {
-  const draining = pool.close({ drain: true })
+/** Lets turns end, then cancels them. At the end of the server, questions stay open for the next one. */
+async function drained(pool: Pick<Pool, 'close'>, { drainMs, isEnd }: Closing): Promise<void> {
+  const leavesQuestions = isEnd
+  const draining = pool.close({ drain: true, leavesQuestions })
   const { promise: late, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
+  const timer = setTimeout(resolve, drainMs)
   await Promise.race([draining, late])
   clearTimeout(timer)
-  await pool.close()
+  await pool.close({ leavesQuestions })
   await draining
 }

@@ -2,15 +2,15 @@
 import { realpath } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
 import { z } from 'zod'
-import type { AgentInfo, CreateRequest } from '../../../agents/pool/index.ts'
+import type { CreateRequest } from '../../../agents/pool/index.ts'
 import { exceeds, presetPermissions } from '../../../authorize/index.ts'
 import { NexusError, type PermissionDelta } from '../../../kernel/index.ts'
-import type { Store } from '../../../store/index.ts'
-import type { AgentListing, AgentRequest, CreatedAgent } from '../../client/index.ts'
+import type { AgentRequest, CreatedAgent } from '../../client/index.ts'
 import { RPC, RpcError, shown } from '../failures.ts'
 import { globalMethod, type MethodContext, type Served } from '../method.ts'
 import { messageResult, newRequestId } from './messages.ts'
-import { isoTime, NONE } from './schemas.ts'
+import { agentListing, listingsOf } from './listing.ts'
+import { NONE } from './schemas.ts'
 
 const created = z.strictObject({
   agent_id: z.string(),
@@ -19,22 +19,6 @@ const created = z.strictObject({
   initial_request_id: z.string().optional(),
   initial_status: z.enum(['queued', 'completed', 'cancelled', 'failed']).optional(),
   response: z.string().optional(),
-})
-
-const listing = z.strictObject({
-  agent_id: z.string(),
-  is_temp: z.boolean(),
-  created_at: z.string(),
-  last_action_at: z.string(),
-  message_count: z.number(),
-  should_shutdown: z.boolean(),
-  parent_agent_id: z.string().nullable(),
-  child_count: z.number(),
-  halted_at_iteration_limit: z.boolean(),
-  model: z.string(),
-  permission_level: z.string(),
-  state: z.string(),
-  path: z.string(),
 })
 
 const ID_BYTES = 4
@@ -76,15 +60,12 @@ export const AGENT_TREE_METHODS = [
   }),
   globalMethod({
     name: 'list_agents',
-    summary: 'The living agents that the caller reaches, oldest first.',
-    params: NONE,
-    result: z.strictObject({ agents: z.array(listing) }),
-    async run(_params, { access, served, server }) {
-      const agents = await access.list()
-      const { store } = served.runtime
-      const rows = agents.map(async (agent) => toListing(agent, server.shutDown, await isHalted(store, agent)))
-      return { agents: await Promise.all(rows) }
-    },
+    summary: 'The living agents that the caller reaches, oldest first; with `ended` those that ended.',
+    params: z.strictObject({ ended: z.boolean().optional() }),
+    result: z.strictObject({ agents: z.array(agentListing) }),
+    run: async ({ ended = false }, context) => ({
+      agents: await listingsOf(await context.access.list({ isLiving: !ended }), context),
+    }),
   }),
   globalMethod({
     name: 'shutdown_server',
@@ -172,30 +153,6 @@ async function withinWorkspace(path: string, workspace: string): Promise<string>
   if (path.includes('\0') || from === '..' || from.startsWith(`..${sep}`))
     throw new NexusError('PATH_OUTSIDE', `${shown(path)} is outside of the workspace of the server.`)
   return real
-}
-
-function toListing(agent: AgentInfo, shutDown: ReadonlySet<string>, isHaltedThere: boolean): AgentListing {
-  return {
-    agent_id: agent.id,
-    is_temp: agent.isTemporary,
-    created_at: isoTime(agent.createdAt),
-    last_action_at: isoTime(agent.lastActionAt),
-    message_count: agent.messageCount,
-    should_shutdown: shutDown.has(agent.key),
-    parent_agent_id: agent.parent ?? null,
-    child_count: agent.childCount,
-    halted_at_iteration_limit: isHaltedThere,
-    model: agent.model,
-    permission_level: agent.level,
-    state: agent.state,
-    path: agent.path,
-  }
-}
-
-/** Whether its last turn ended at the limit of iterations. */
-async function isHalted({ turns }: Store, { sessionId }: AgentInfo): Promise<boolean> {
-  const [last] = await turns.list({ sessionId, states: ['done'], limit: 1 })
-  return last?.result?.['end'] === 'max-iterations'
 }
 
 function hex(bytes: number): string {

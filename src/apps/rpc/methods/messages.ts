@@ -5,6 +5,7 @@ import { NexusError } from '../../../kernel/index.ts'
 import type { AgentMethods, MessageResult } from '../../client/index.ts'
 import { type AgentContext, agentMethod } from '../method.ts'
 import { NONE, requestId, tokens } from './schemas.ts'
+import { toTurn, turnListing } from './turns.ts'
 
 export const MESSAGE_METHODS = [
   agentMethod({
@@ -13,6 +14,7 @@ export const MESSAGE_METHODS = [
     params: z.strictObject({
       content: z.string(),
       request_id: requestId.optional(),
+      source: z.string().min(1).max(100).optional(),
       source_agent_id: z.string().optional(),
     }),
     result: z.strictObject({
@@ -23,7 +25,23 @@ export const MESSAGE_METHODS = [
       status: z.enum(['delivered', 'queued']).optional(),
     }),
     isWaiting: () => true,
+    notes: (params): Readonly<Record<string, string>> => {
+      const { source } = params as AgentMethods['send']['params']
+      return source === undefined ? {} : { source }
+    },
     run: send,
+  }),
+  agentMethod({
+    name: 'resume',
+    summary: 'Goes on with what ended processes left to the agent: a turn that waits for an answer, then messages.',
+    params: NONE,
+    result: z.strictObject({ turns: z.array(turnListing) }),
+    isWaiting: () => true,
+    async run(_params, { agent, served }) {
+      const results = await served.pool.resume(agent.id)
+      const rows = await Promise.all(results.map(({ turnId }) => served.runtime.store.turns.get(turnId)))
+      return { turns: rows.flatMap((row) => (row ? [toTurn(row)] : [])) }
+    },
   }),
   agentMethod({
     name: 'cancel',

@@ -17,5 +17,20 @@ export const tokens = z.strictObject({
   available: z.number(),
 })
 
+export const use = z.strictObject({
+  steps: z.number(),
+  input_tokens: z.number(),
+  output_tokens: z.number(),
+  total_tokens: z.number(),
+  estimated_tokens: z.number().optional(),
+  active_ms: z.number().optional(),
+})
+
+/** Counts with the names of their members in the form of the wire: `maxTokens` is `max_tokens`. */
+export function counts<T>(ours: object): T {
+  const rename = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  return Object.fromEntries(Object.entries(ours).map(([name, value]) => [rename(name), value as number])) as T
+}
+
 /** ISO 8601 from epoch milliseconds. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString()

@@ -23,12 +23,13 @@ export async function createTelemetry(
   provider.register()
   const tracer = provider.getTracer('nexus', version)
   return {
-    async request({ route, method }, work) {
+    async request({ route, method, notes }, work) {
       const attributes = {
         'http.request.method': 'POST',
         'http.route': route,
         'rpc.system': 'jsonrpc',
         'rpc.method': method,
+        ...Object.fromEntries(Object.entries(notes).map(([name, text]) => [`nexus.${name}`, text])),
       }
       const span = tracer.startSpan(`POST ${route}`, { kind: SpanKind.SERVER, attributes })
       try {
