@@ -91,7 +91,8 @@ export function createAccess(state: PoolState, actor: Actor): PoolAccess {
     async compact(id, request = {}): Promise<TurnResult> {
       const row = await reach.find(id)
       const { agent } = await opened.open(row)
-      return state.running(row.key, agent.compact({ ...request, signal: untilClosed(state, request.signal) }))
+      const signal = untilClosed(state, row.key, request.signal)
+      return state.work.running(row.key, agent.compact({ ...request, signal }))
     },
     async context(id) {
       const { agent } = await opened.open(await reach.findSelf(id))
