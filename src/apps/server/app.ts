@@ -12,6 +12,7 @@ import {
   prepare,
   readRequest,
   RPC,
+  type Request,
   type Route,
   type Served,
   type ServerControls,
@@ -141,29 +142,36 @@ async function rpc(parts: AppParts, { incoming, outgoing }: Bindings, asked: Ask
     sendText(outgoing, read.failure.code === PARSE ? 400 : 200, failureText(read.id, read.failure))
     return undefined
   }
-  const { id, method } = read.request
-  const prepared = prepare(read.request, { table: parts.table, route: target }, (name, error) =>
-    parts.log.failed(name, error),
-  )
-  const notes = 'notes' in prepared ? prepared.notes : {}
-  parts.log.called(method, asked.id, notes)
-  const route = asked.id === undefined ? '/rpc' : '/agent/{agent_id}'
-  const traced = (work: () => Promise<string>): Promise<string> =>
-    parts.telemetry.request({ route, method, notes }, work)
+  return run(parts, outgoing, { request: read.request, route: target, asked, end })
+}
+
+interface Running {
+  readonly request: Request
+  readonly route: Route
+  readonly asked: Asked
+  /** Ends its place among the requests that are answered. */
+  readonly end: () => void
+}
+
+/** Calls the method, and answers. */
+function run(parts: AppParts, outgoing: ServerResponse, { request, route, asked, end }: Running): Refusal | undefined {
+  const { table, log, load, telemetry } = parts
+  const { id, method } = request
+  const prepared = prepare(request, { table, route }, (name, error) => log.failed(name, error))
   if ('failure' in prepared) {
+    log.called(method, asked.id, {})
     answer(outgoing, id, Promise.resolve(failureText(id ?? null, prepared.failure)))
     return undefined
   }
-  if (prepared.isWaiting) {
-    const over = parts.load.begin('waiting')
-    if (!over) return REFUSALS.busy
-    end()
-    // Not with its connection: the agent goes on.
-    const text = traced(prepared.answer).finally(over)
-    answer(outgoing, id, text)
-    return undefined
-  }
-  answer(outgoing, id, traced(prepared.answer))
+  const { notes, isWaiting } = prepared
+  log.called(method, asked.id, notes)
+  const over = isWaiting ? load.begin('waiting') : undefined
+  if (isWaiting && !over) return REFUSALS.busy
+  const about = { route: asked.id === undefined ? '/rpc' : '/agent/{agent_id}', method, notes }
+  const text = telemetry.request(about, prepared.answer)
+  if (over) end()
+  // Not with its connection: the agent goes on.
+  answer(outgoing, id, over ? text.finally(over) : text)
   return undefined
 }
 
