@@ -34,6 +34,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/machine/sandbox/runner/cgroup.ts': 'makes groups of the kernel and sets their limits',
   'src/machine/sandbox/runner/pipes.ts': 'makes a directory of pipes',
   'src/machine/sandbox/runner/temp.ts': 'makes a temporary directory',
+  'src/machine/host/start-service.ts': 'makes the directory of the log of a server',
   'src/skills/install/dependencies.ts': 'makes the directory in which a person lets Nexus put a program',
   'src/skills/install/scope.ts': 'makes the directories of installed skills and of their state',
   'src/store/blob-files/blob-files.ts': 'removes blobs, whose names are digests',

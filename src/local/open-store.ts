@@ -92,6 +92,7 @@ function keyOf(text: string): string {
 export async function openConfiguredStore(where: {
   readonly cwd: string
   readonly environment: Environment
+  readonly configPath?: string | undefined
 }): Promise<State & { readonly scope: string; readonly config: Config; readonly loaded: LoadedConfig }> {
   const loaded = await loadConfig(where)
   assertValid(loaded)

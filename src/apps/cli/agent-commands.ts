@@ -2,11 +2,17 @@
 import type { Rows } from './command.ts'
 import { ANSWERS, flag, MODEL, option, SANDBOX, WHERE } from './options.ts'
 
-const { agent: _ofConfiguration, ...PLACE } = WHERE
+const { agent: _ofConfiguration, ...OWN } = WHERE
+const PLACE = {
+  ...OWN,
+  port: option('PORT', 'the server at this port (default: the one that serves this workspace, else none)'),
+}
 
-type Agents = typeof import('./commands/agents.ts')
+type Looking = typeof import('./commands/agents.ts')
+type Working = Pick<typeof import('./commands/agent-messages.ts'), 'sendToAgent' | 'resumeAgent' | 'compactAgent'>
 
-const load = (name: Exclude<keyof Agents, 'workOf'>) => async () => (await import('./commands/agents.ts'))[name]
+const load = (name: keyof Looking) => async () => (await import('./commands/agents.ts'))[name]
+const work = (name: keyof Working) => async () => (await import('./commands/agent-messages.ts'))[name]
 
 export const AGENT_COMMANDS: Rows = {
   'agent create': {
@@ -46,21 +52,21 @@ export const AGENT_COMMANDS: Rows = {
       ...ANSWERS,
     },
     examples: ['nexus agent send worker-1 "Chart data/sales.csv"'],
-    load: load('sendToAgent'),
+    load: work('sendToAgent'),
   },
   'agent resume': {
     summary: 'go on with what ended processes left to an agent: a turn that waits for an answer, then messages',
     usage: '<id>',
     options: { ...MODEL, ...PLACE, ...SANDBOX, ...ANSWERS },
     examples: ['nexus agent resume worker-1'],
-    load: load('resumeAgent'),
+    load: work('resumeAgent'),
   },
   'agent compact': {
     summary: 'let the model sum up the history of an agent, so that later turns send less; the messages are kept',
     usage: '<id>',
     options: { ...MODEL, ...PLACE },
     examples: ['nexus agent compact worker-1'],
-    load: load('compactAgent'),
+    load: work('compactAgent'),
   },
   'agent status': {
     summary: 'what an agent does, what it used up with its descendants, what is left, and its open questions',

@@ -208,7 +208,7 @@ async function askAboutHost(question: string, invocation: Invocation, signal: Ab
 }
 
 /** `--yes`, or the person at the terminal; undefined when neither is there to confirm. */
-function approver(invocation: Invocation): LocalOptions['approve'] {
+export function approver(invocation: Invocation): LocalOptions['approve'] {
   const { isInteractive } = invocation.terminal
   const isYes = invocation.flags['yes'] === true
   if (!isInteractive && !isYes) return undefined

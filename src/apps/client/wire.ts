@@ -17,6 +17,12 @@ export type AgentRequest = {
   /** `provider/name`. */
   readonly model?: string
   readonly skills?: readonly string[]
+  /** The most that it and its descendants may use together, within what its parent has left. */
+  readonly max_tokens?: number
+  readonly max_turns?: number
+  /** Without the time in which people are asked. */
+  readonly max_seconds?: number
+  readonly max_children?: number
   readonly initial_message?: string
   /** Default false: the answer names the request, whose result `send` with the same id gives. */
   readonly wait_for_initial_response?: boolean
@@ -151,6 +157,8 @@ export type ApprovalListing = {
   readonly command: string
   readonly prefix: string | null
   readonly can_remember: boolean
+  /** Why it is asked, where the policy of the agent alone does not ask. */
+  readonly why: string | null
   readonly created_at: string
   readonly expires_at: string
 }

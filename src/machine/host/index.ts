@@ -3,6 +3,8 @@ import { DEFAULTS } from '../../kernel/index.ts'
 import type { GitRequest, GitSetting } from './git.ts'
 import type { ProgramRequest, ProgramResult } from './run-program.ts'
 
+import type { ServiceRequest } from './start-service.ts'
+
 export type { GitRepository, GitRequest, GitSetting, GitUser } from './git.ts'
 export type { ProgramRequest, ProgramResult } from './run-program.ts'
 export { findOnPath, safePath, SYSTEM_PATH } from './find-program.ts'
@@ -13,6 +15,12 @@ export { findOnPath, safePath, SYSTEM_PATH } from './find-program.ts'
  */
 export async function runProgram(request: ProgramRequest): Promise<ProgramResult> {
   return (await import('./run-program.ts')).run(request)
+}
+
+/** Starts a program of ours that goes on after this process; resolves when it started. The inner promise is its exit code. */
+export async function startService(request: ServiceRequest): Promise<{ readonly ended: Promise<number | undefined> }> {
+  const { start } = await import('./start-service.ts')
+  return { ended: start(request) }
 }
 
 const SECRET_TIMEOUT_MS = 5_000

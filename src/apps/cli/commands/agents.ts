@@ -1,39 +1,52 @@
 /** The commands `nexus agent …`. */
 import { resolve } from 'node:path'
-import type { AgentInfo, Budget, CreateRequest, Pool, Sent } from '../../../agents/pool/index.ts'
-import type { TurnResult } from '../../../agents/turns/index.ts'
-import { commandFix, type PermissionDelta, toSafeLine, toSafeText } from '../../../kernel/index.ts'
-import type { Local } from '../../../local/index.ts'
+import type { AgentInfo, Budget, CreateRequest } from '../../../agents/pool/index.ts'
+import { type PermissionDelta, toSafeLine } from '../../../kernel/index.ts'
+import type { Client } from '../../client/index.ts'
 import { type Answer, argument, type Invocation, listFlag, numberFlag, stringFlag } from '../command.ts'
-import { errorOf, many } from '../failure.ts'
-import { warnUnconfined } from '../open.ts'
-import { poolOver, withPool } from '../open-pool.ts'
-import { agentCells, eventLine, statusLines, treeLines } from '../show/agents.ts'
+import { withPool } from '../open-pool.ts'
+import { type Agents, createServed, servedAgents } from '../served-agents.ts'
+import { agentCells, statusLines, treeLines } from '../show/agents.ts'
 import { formatTable } from '../show/columns.ts'
 import { describeMessage, speakerOf } from '../show/messages.ts'
-import { createTurnDisplay } from '../show/turn.ts'
-import { failureOf, readTask } from '../task.ts'
+import { answerOf, ID, RUNS, sendServed, sendShown } from './agent-messages.ts'
+import { serverOf } from './server.ts'
 
-const RUNS = { needsTrust: true } as const
-const ID = 'the id of an agent'
-
-export function createAgentCommand(invocation: Invocation): Promise<Answer> {
+export async function createAgentCommand(invocation: Invocation): Promise<Answer> {
   const message = stringFlag(invocation, 'message')
-  return withPool(invocation, message === undefined ? {} : RUNS, async (pool, local) => {
+  const client = await serverOf(invocation, { starts: true })
+  if (client && stringFlag(invocation, 'port') !== undefined) return createAt(client, invocation, message)
+  const isHere = message !== undefined && !client
+  return withPool(invocation, isHere ? RUNS : {}, async (pool, local) => {
     await pool.restore()
     const { agent, clipped } = await pool.create(toRequest(invocation))
     const { terminal } = invocation
     for (const line of clipped) terminal.note(toSafeLine(line))
     if (message === undefined) {
-      const show = (): void =>
-        terminal.line(`${toSafeLine(agent.path)}  preset ${agent.preset}  session ${agent.sessionId}`)
-      return { data: { agent, clipped }, show }
+      return { data: { agent, clipped }, show: () => terminal.line(madeLine(agent)) }
     }
-    return answerOf(await sendShown({ pool, local }, invocation, { id: agent.id, content: message }), invocation, {
+    const sent = client
+      ? await sendServed(client, invocation, { id: agent.id, content: message })
+      : await sendShown({ pool, local }, invocation, { id: agent.id, content: message })
+    return answerOf(sent, invocation, { agent, clipped })
+  })
+}
+
+/** Rows are made in the store, which a server reads; one at a port may have another store. */
+async function createAt(client: Client, invocation: Invocation, message: string | undefined): Promise<Answer> {
+  const { terminal } = invocation
+  const { agent, clipped } = await createServed(client, toRequest(invocation))
+  for (const line of clipped) terminal.note(toSafeLine(line))
+  if (message !== undefined)
+    return answerOf(await sendServed(client, invocation, { id: agent.id, content: message }), invocation, {
       agent,
       clipped,
     })
-  })
+  return { data: { agent, clipped }, show: () => terminal.line(madeLine(agent)) }
+}
+
+function madeLine({ path, preset, sessionId }: AgentInfo): string {
+  return `${toSafeLine(path)}  preset ${preset}  session ${sessionId}`
 }
 
 function toRequest(invocation: Invocation): CreateRequest {
@@ -69,161 +82,6 @@ function count(invocation: Invocation, name: string): number | undefined {
   return numberFlag(invocation, name, { from: 1, to: MOST, example: 10 })
 }
 
-export async function sendToAgent(invocation: Invocation): Promise<Answer> {
-  const id = argument(invocation, ID, ['worker-1', 'Chart data/sales.csv'])
-  return withPool(invocation, RUNS, async (pool, local) => {
-    const content = await readTask({ ...invocation, positionals: invocation.positionals.slice(1) })
-    await pool.restore()
-    const request = stringFlag(invocation, 'request')
-    const sent = await sendShown({ pool, local }, invocation, {
-      id,
-      content,
-      ...(request !== undefined && { request }),
-    })
-    return answerOf(sent, invocation)
-  })
-}
-
-interface Opened {
-  readonly pool: Pool
-  readonly local: Local
-}
-
-/** Sends, and shows the words of the agent and a line for each thing that its descendants do. */
-async function sendShown(
-  { pool, local }: Opened,
-  invocation: Invocation,
-  { id, content, request }: { readonly id: string; readonly content: string; readonly request?: string },
-): Promise<Sent> {
-  const { signal } = invocation
-  using _showing = showing({ pool, local }, invocation, id)
-  // Awaited here, because the events are shown until this returns.
-  return await pool.send(id, content, { signal, ...(request !== undefined && { requestId: request }) })
-}
-
-/** Shows the turns of an agent and its descendants until it is disposed of. */
-function showing({ pool, local }: Opened, invocation: Invocation, id: string): Disposable {
-  const { terminal, flags } = invocation
-  warnUnconfined(local, invocation)
-  const display = createTurnDisplay(terminal.besideDocument(), {
-    say: flags['json'] === true ? () => undefined : terminal.write,
-    note: terminal.note,
-    isAnswered: flags['yes'] === true || terminal.isInteractive,
-  })
-  const stop = pool.listen(
-    (happened) => {
-      const { event } = happened
-      if (happened.agentId === id && event.type !== 'agent-created' && event.type !== 'agent-ended')
-        return display(event)
-      const line = eventLine(happened, terminal.besideDocument())
-      if (line !== undefined) terminal.note(line)
-    },
-    { id },
-  )
-  return { [Symbol.dispose]: stop }
-}
-
-function answerOf(sent: Sent, invocation: Invocation, more: object = {}): Answer {
-  if (sent.type !== 'answered') return { data: { ...more, ...sent } }
-  return { ...toAnswer([sent.result], invocation, { ...more, request: sent.requestId }) }
-}
-
-function toAnswer(results: readonly TurnResult[], { terminal }: Invocation, more: object): Answer {
-  for (const { sessionId, usage } of results)
-    terminal.note(
-      terminal.paintNote(
-        'dim',
-        `session ${sessionId} · ${many(usage.totalTokens, 'token')} in ${many(usage.steps, 'step')}`,
-      ),
-    )
-  const turns = results.map(({ sessionId: session, turnId: turn, end, text, usage }) => ({
-    session,
-    turn,
-    end,
-    text,
-    usage,
-  }))
-  const last = results.at(-1)
-  const error = last && failureOf(last)
-  return { data: { ...more, turns }, ...(error ? { error } : { exit: 0 }) }
-}
-
-export function resumeAgent(invocation: Invocation): Promise<Answer> {
-  const id = argument(invocation, ID, ['worker-1'])
-  return withPool(invocation, RUNS, async (pool, local) => {
-    await pool.restore()
-    return resume({ pool, local }, invocation, id)
-  })
-}
-
-async function resume(opened: Opened, invocation: Invocation, id: string): Promise<Answer> {
-  const { pool } = opened
-  const { signal, flags, terminal } = invocation
-  const [question] = (await pool.status(id)).questions
-  const canAnswer = flags['yes'] === true || flags['wait'] === true || terminal.isInteractive
-  if (question && !canAnswer)
-    throw errorOf(
-      'CONFLICT',
-      `The turn did not go on: it waits for an answer about ${toSafeLine(question.agentPath)}: ${toSafeLine(question.tool)} ${toSafeLine(question.command)}`,
-      commandFix('Answer it, then try again:', 'approvals', 'answer', question.id, '--allow'),
-    )
-  using _showing = showing(opened, invocation, id)
-  const results = await pool.resume(id, { signal })
-  if (results.length === 0) terminal.note('Nothing waits for this agent.')
-  return toAnswer(results, invocation, { agent: id })
-}
-
-/** `nexus agent compact`: the summary on stdout. */
-export function compactAgent(invocation: Invocation): Promise<Answer> {
-  const id = argument(invocation, ID, ['worker-1'])
-  return withPool(invocation, RUNS, async (pool, local) => {
-    await pool.restore()
-    return compact({ pool, local }, invocation, id)
-  })
-}
-
-/** Its words are shown once, as the summary. */
-async function compact({ pool, local }: Opened, invocation: Invocation, id: string): Promise<Answer> {
-  warnUnconfined(local, invocation)
-  const result = await pool.compact(id, { signal: invocation.signal })
-  return {
-    ...toAnswer([result], invocation, { agent: id }),
-    show: () => invocation.terminal.line(toSafeText(result.text)),
-  }
-}
-
-/** `nexus run --agent` and `nexus sessions resume` for an agent that another one, or the user, made. */
-export async function workOf(
-  id: string,
-  {
-    invocation,
-    local,
-    task,
-    compacts = false,
-  }: {
-    readonly invocation: Invocation
-    readonly local: Local
-    readonly task: string | undefined
-    readonly compacts?: boolean
-  },
-): Promise<Answer> {
-  const pool = poolOver(local, invocation)
-  try {
-    await pool.restore()
-    const opened = { pool, local }
-    const send = async (content: string): Promise<Answer> =>
-      answerOf(await sendShown(opened, invocation, { id, content }), invocation)
-    const goOn = compacts ? compact : resume
-    const answer = await (task === undefined ? goOn(opened, invocation, id) : send(task))
-    // The data of these commands is one turn.
-    const { turns = [] } = answer.data as { readonly turns?: readonly object[] }
-    const last = turns.at(-1)
-    return { ...answer, data: last === undefined ? null : { ...last, changes: [] } }
-  } finally {
-    await pool.close()
-  }
-}
-
 export function agentStatus(invocation: Invocation): Promise<Answer> {
   const id = argument(invocation, ID, ['worker-1'])
   return look(invocation, async (pool) => {
@@ -251,10 +109,14 @@ export function destroyAgent(invocation: Invocation): Promise<Answer> {
 }
 
 export function listAgents(invocation: Invocation): Promise<Answer> {
-  return look(invocation, async (pool) => {
-    const agents = await pool.list({ isLiving: invocation.flags['ended'] !== true })
-    return { data: { agents }, show: () => showRows(agents, invocation) }
-  })
+  return look(
+    invocation,
+    async (pool) => {
+      const agents = await pool.list({ isLiving: invocation.flags['ended'] !== true })
+      return { data: { agents }, show: () => showRows(agents, invocation) }
+    },
+    { starts: true },
+  )
 }
 
 function showRows(agents: readonly AgentInfo[], { terminal }: Invocation): void {
@@ -288,7 +150,13 @@ export function agentMessages(invocation: Invocation): Promise<Answer> {
   })
 }
 
-/** Nothing of the workspace runs, so it need not be trusted. */
-function look(invocation: Invocation, work: (pool: Pool) => Promise<Answer>): Promise<Answer> {
-  return withPool(invocation, {}, work)
+/** Nothing of the workspace runs, so it need not be trusted. Ended agents, and those that are named by key, are in the store only. */
+async function look(
+  invocation: Invocation,
+  work: (agents: Agents) => Promise<Answer>,
+  { starts = false }: { readonly starts?: boolean } = {},
+): Promise<Answer> {
+  const isByKey = invocation.positionals[0]?.startsWith('@') === true && stringFlag(invocation, 'port') === undefined
+  const client = isByKey ? undefined : await serverOf(invocation, { starts })
+  return client ? work(servedAgents(client)) : withPool(invocation, {}, work)
 }

@@ -28,9 +28,14 @@ export async function runTask(invocation: Invocation): Promise<Answer> {
   const isContinued = invocation.flags['continue'] === true
   const hasTask = invocation.positionals.length + invocation.rest.length > 0
   const task = hasTask || !isContinued ? await readTask(invocation) : undefined
+  const wanted = stringFlag(invocation, 'session')
+  const agentId = agentFlag(invocation)
+  if (agentId !== undefined && task !== undefined && !isContinued && wanted === undefined) {
+    const { taskServed } = await import('./agent-messages.ts')
+    const served = await taskServed(agentId, invocation, task)
+    if (served) return served
+  }
   return takeTurn(invocation, async ({ store, runtime }) => {
-    const wanted = stringFlag(invocation, 'session')
-    const agentId = agentFlag(invocation)
     if (!isContinued)
       return {
         agentId,
@@ -127,7 +132,7 @@ async function takeTurn(invocation: Invocation, choose: (local: Local) => Promis
   const work = await choose(local)
   const made = work.agentId === undefined ? undefined : await madeAgent(local, work.agentId)
   if (made !== undefined) {
-    const { workOf } = await import('./agents.ts')
+    const { workOf } = await import('./agent-messages.ts')
     // Awaited here: the runtime closes with this function.
     return await workOf(made, {
       invocation,

@@ -1,12 +1,10 @@
 import { join } from 'node:path'
 import { createPool, type Pool } from '../../../agents/pool/index.ts'
-import { resolveModel } from '../../../agents/turns/index.ts'
 import { loadConfig, assertValid } from '../../../config/index.ts'
-import { commandFix, createRedactor } from '../../../kernel/index.ts'
+import { createRedactor } from '../../../kernel/index.ts'
 import { mountMcp } from '../../mcp/index.ts'
 import { type Closing, createLog, type Generation, serve, type Serving } from '../../server/index.ts'
 import { type Answer, choiceFlag, CHOICES, type Invocation, numberFlag, stringFlag } from '../command.ts'
-import { errorOf } from '../failure.ts'
 import { chooseModel } from '../model/choose-model.ts'
 import { openFor, warnUnconfined } from '../open.ts'
 import { mcpOptions } from './mcp.ts'
@@ -74,15 +72,7 @@ async function openGeneration(invocation: Invocation, serving: Serving, secrets:
       config,
       model,
       serving,
-      openModel: async (name) => {
-        const other = await resolveModel({ environment: invocation.environment, spec: name })
-        if (other) return other
-        throw errorOf(
-          'MODEL_NOT_CONFIGURED',
-          'The model cannot be asked.',
-          commandFix('See what is missing:', 'doctor'),
-        )
-      },
+      openModel: (name) => chooseModel(local, { ...invocation, flags: { ...invocation.flags, model: name } }),
     })
     const mcp = await mountMcp(mcpOptions(invocation, workspace.directory))
     // The end of the server comes while the one after a reload still waits.

@@ -1,9 +1,19 @@
-/** The commands about a server that runs. */
-import { type Client, createClient, type Detected, detectServer, discoverKey } from '../../client/index.ts'
+/** The server of a command: the one that the store names, or the one at a port; and the commands about it. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  type Client,
+  createClient,
+  type Detected,
+  detectServer,
+  discoverKey,
+  waitForServer,
+} from '../../client/index.ts'
 import { openConfiguredStore } from '../../../local/index.ts'
-import { commandFix } from '../../../kernel/index.ts'
+import { commandFix, toSafeText } from '../../../kernel/index.ts'
+import { startService } from '../../../machine/host/index.ts'
 import { announcedServers } from '../../server/index.ts'
-import type { Answer, Invocation } from '../command.ts'
+import { type Answer, type Invocation, stringFlag } from '../command.ts'
 import { errorOf } from '../failure.ts'
 import { loadHere } from '../open.ts'
 import { portFlag } from './serve.ts'
@@ -11,9 +21,8 @@ import { portFlag } from './serve.ts'
 /** A client for the server at a port or an address, with the key that this user has for it. */
 export async function clientAt(
   where: { readonly port: number; readonly url?: string },
-  invocation: Invocation,
+  { environment }: Pick<Invocation, 'environment'>,
 ): Promise<Client> {
-  const { environment } = invocation
   const names = ['NEXUS_API_KEY', 'NEXUS3_API_KEY'] as const
   const given = Object.fromEntries(names.map((name) => [name, environment.get(name)]))
   const key = await discoverKey({
@@ -26,7 +35,8 @@ export async function clientAt(
 /** The server that the store of this workspace names and that answers; undefined when there is none. */
 export async function runningServer(invocation: Invocation): Promise<Client | undefined> {
   const { cwd, environment } = invocation
-  const { store, scope, close } = await openConfiguredStore({ cwd, environment })
+  const configPath = stringFlag(invocation, 'config')
+  const { store, scope, close } = await openConfiguredStore({ cwd, environment, configPath })
   let urls: readonly string[]
   try {
     urls = await announcedServers(store, scope)
@@ -34,24 +44,91 @@ export async function runningServer(invocation: Invocation): Promise<Client | un
     await close()
   }
   for (const url of urls) {
-    const client = await clientAt({ url, port: portOf(url) }, invocation)
-    if ((await detectServer({ url, retries: 0 })) === 'nexus_server') return client
+    if ((await detectServer({ url, retries: 0 })) === 'nexus_server')
+      return clientAt({ url, port: portOf(url) }, invocation)
   }
   return undefined
 }
 
-function portOf(url: string): number {
+export function portOf(url: string): number {
   const { port, protocol } = new URL(url)
   if (port !== '') return Number(port)
   return protocol === 'https:' ? 443 : 80
 }
+
+/**
+ * The server whose agents a command is about: the one at `--port`, else the one that the store names; undefined where the command
+ * works on the store. It is said in one line. Throws FILE_NOT_FOUND and CONFLICT for a port without a server of Nexus.
+ */
+export async function serverOf(
+  invocation: Invocation,
+  { starts = false }: { readonly starts?: boolean } = {},
+): Promise<Client | undefined> {
+  const port = portFlag(invocation)
+  const client = port === undefined ? await runningServer(invocation) : await serverAt(port, invocation, starts)
+  const { terminal } = invocation
+  if (client) terminal.note(terminal.paintNote('dim', `The server at ${client.url} runs the agents.`))
+  return client
+}
+
+async function serverAt(port: number, invocation: Invocation, starts: boolean): Promise<Client> {
+  const found = await detectServer({ port, retries: 0 })
+  if (found === 'nexus_server') return clientAt({ port }, invocation)
+  if (found !== 'no_server')
+    throw errorOf(
+      'CONFLICT',
+      `Port ${port} has no server of Nexus, but ${WORDS[found]}.`,
+      commandFix('Choose another port:', 'serve', '--port', String(port === 65_535 ? 8_765 : port + 1)),
+    )
+  if (!starts)
+    throw errorOf(
+      'FILE_NOT_FOUND',
+      `No server listens on port ${port}.`,
+      commandFix('Start one:', 'serve', '--port', String(port)),
+    )
+  await startServer(port, invocation)
+  return clientAt({ port }, invocation)
+}
+
+/** Options of a command that a server takes too. */
+const PASSED = ['config', 'sandbox', 'model', 'base-url'] as const
+
+/** Starts `nexus serve`, which goes on after this command. */
+async function startServer(port: number, invocation: Invocation): Promise<void> {
+  const { environment, cwd, flags, terminal, signal } = invocation
+  const log = join(environment.nexusHome, 'logs', `serve-${port}.log`)
+  const options = PASSED.flatMap((name) => {
+    const value = stringFlag(invocation, name)
+    return value === undefined ? [] : [`--${name}`, value]
+  })
+  const words = ['serve', '--port', String(port), ...options, ...(flags['trust'] === true ? ['--trust'] : [])]
+  const { ended } = await startService({ command: [process.execPath, process.argv[1] ?? '', ...words], cwd, log })
+  const over = new AbortController()
+  void ended.then(() => over.abort())
+  if (!(await waitForServer({ port, signal: AbortSignal.any([signal, over.signal]) }))) {
+    const said = await readFile(log, 'utf8').catch(() => '')
+    throw errorOf(
+      'FILE_NOT_FOUND',
+      `The server on port ${port} did not start:\n${toSafeText(said.slice(-LAST_CHARS).trim())}`,
+      commandFix('Start it in a terminal to see why:', ...words),
+    )
+  }
+  terminal.note(
+    `Started a server on port ${port}; its log is ${terminal.shortPath(log)}. To end it: nexus shutdown --port ${port}`,
+  )
+}
+
+const LAST_CHARS = 2_000
 
 /** `nexus shutdown`. */
 export async function shutdownServer(invocation: Invocation): Promise<Answer> {
   const port = portFlag(invocation)
   const client = port === undefined ? await runningServer(invocation) : await clientAt({ port }, invocation)
   if (!client) throw errorOf('FILE_NOT_FOUND', 'No server serves this workspace.', commandFix('Start one:', 'serve'))
-  const { message } = await client.shutdownServer()
+  const { toNexusError } = await import('../served-agents.ts')
+  const { message } = await client.shutdownServer().catch((error: unknown) => {
+    throw toNexusError(error, client)
+  })
   return { data: { url: client.url, message }, show: () => invocation.terminal.line(`${client.url}: ${message}`) }
 }
 

@@ -1,7 +1,8 @@
 /** agents: agents, and the events of those below the one that works, as lines for people. */
-import type { AgentInfo, AgentStatus, AgentTree, Budget, PoolEvent } from '../../../agents/pool/index.ts'
+import type { AgentInfo, AgentTree, Budget, PoolEvent } from '../../../agents/pool/index.ts'
 import { toSafeLine } from '../../../kernel/index.ts'
 import { many } from '../failure.ts'
+import type { Agents } from '../served-agents.ts'
 import type { Terminal } from '../terminal.ts'
 
 export function agentCells(agent: AgentInfo): string[] {
@@ -17,7 +18,7 @@ export function treeLines(trees: readonly AgentTree[], indent = ''): string[] {
   ])
 }
 
-export function statusLines(status: AgentStatus): string[] {
+export function statusLines(status: Awaited<ReturnType<Agents['status']>>): string[] {
   const { path, state, preset, used, left, sessionId, questions } = status
   const { own, subtree } = used
   return [

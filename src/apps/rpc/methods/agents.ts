@@ -2,7 +2,7 @@
 import { realpath } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
 import { z } from 'zod'
-import type { CreateRequest } from '../../../agents/pool/index.ts'
+import type { Budget, CreateRequest } from '../../../agents/pool/index.ts'
 import { exceeds, presetPermissions } from '../../../authorize/index.ts'
 import { NexusError, type PermissionDelta } from '../../../kernel/index.ts'
 import type { AgentRequest, CreatedAgent } from '../../client/index.ts'
@@ -20,6 +20,9 @@ const created = z.strictObject({
   initial_status: z.enum(['queued', 'completed', 'cancelled', 'failed']).optional(),
   response: z.string().optional(),
 })
+
+const MOST = 1_000_000_000
+const limit = z.int().min(1).max(MOST)
 
 const ID_BYTES = 4
 /** The preset of an agent that names none. Source: decisions, "no preset given". */
@@ -41,6 +44,10 @@ export const AGENT_TREE_METHODS = [
       allowed_write_paths: z.array(z.string()).optional(),
       model: z.string().optional(),
       skills: z.array(z.string()).optional(),
+      max_tokens: limit.optional(),
+      max_turns: limit.optional(),
+      max_seconds: limit.optional(),
+      max_children: limit.optional(),
       initial_message: z.string().optional(),
       wait_for_initial_response: z.boolean().optional(),
     }),
@@ -116,6 +123,16 @@ async function toRequest(params: AgentRequest, { caller, served }: MethodContext
     ...(system_prompt !== undefined && { instructions: system_prompt }),
     ...(model !== undefined && { model }),
     ...(skills && { skills }),
+    budget: budgetOf(params),
+  }
+}
+
+function budgetOf({ max_tokens, max_turns, max_seconds, max_children }: AgentRequest): Budget {
+  return {
+    ...(max_tokens !== undefined && { maxTokens: max_tokens }),
+    ...(max_turns !== undefined && { maxTurns: max_turns }),
+    ...(max_seconds !== undefined && { maxTimeMs: max_seconds * 1_000 }),
+    ...(max_children !== undefined && { maxChildren: max_children }),
   }
 }
 

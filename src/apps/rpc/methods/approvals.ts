@@ -1,5 +1,7 @@
 /** Questions to people, from any depth, and their answers. */
 import { z } from 'zod'
+import type { LedgerEntry } from '../../../kernel/index.ts'
+import { whyHeld } from '../../../runtime/index.ts'
 import type { Approval } from '../../../store/index.ts'
 import type { ApprovalListing } from '../../client/index.ts'
 import { globalMethod } from '../method.ts'
@@ -13,6 +15,7 @@ const listing = z.strictObject({
   command: z.string(),
   prefix: z.string().nullable(),
   can_remember: z.boolean(),
+  why: z.string().nullable(),
   created_at: z.string(),
   expires_at: z.string(),
 })
@@ -24,7 +27,11 @@ export const APPROVAL_METHODS = [
     params: NONE,
     result: z.strictObject({ approvals: z.array(listing) }),
     isForKeyOnly: true,
-    run: async (_params, { served }) => ({ approvals: (await served.runtime.approvals.list()).map(toListing) }),
+    async run(_params, { served: { runtime } }) {
+      const open = await runtime.approvals.list()
+      const entries = await Promise.all(open.map(({ callId }) => runtime.store.ledger.get(callId)))
+      return { approvals: open.map((approval, index) => toListing(approval, entries[index])) }
+    },
   }),
   globalMethod({
     name: 'approvals.respond',
@@ -45,7 +52,7 @@ export const APPROVAL_METHODS = [
   }),
 ]
 
-function toListing(approval: Approval): ApprovalListing {
+function toListing(approval: Approval, entry: LedgerEntry | undefined): ApprovalListing {
   return {
     approval_id: approval.id,
     agent_path: approval.agentPath,
@@ -54,6 +61,7 @@ function toListing(approval: Approval): ApprovalListing {
     command: approval.command,
     prefix: approval.prefix ?? null,
     can_remember: approval.canRemember,
+    why: (entry && whyHeld(entry.decision)) ?? null,
     created_at: isoTime(approval.createdAt),
     expires_at: isoTime(approval.expiresAt),
   }
