@@ -197,6 +197,7 @@ test('only host/ and sandbox/ start processes, and the command the Node that it 
   assert.deepEqual([...new Set(starters)].toSorted(), [
     'src/apps/cli/bin.cts',
     'src/machine/host/run-program.ts',
+    'src/machine/host/start-service.ts',
     'src/machine/sandbox/layers/view.ts',
     'src/machine/sandbox/local/bound.ts',
     'src/machine/sandbox/local/connection.ts',

@@ -122,7 +122,7 @@ export function createApprovals(
         asking.abort()
       }
       onLeft(known.agentId)
-      // As if the process had died here: nothing of the call happens any more.
+      // Nothing of the call happens any more, just like after a kill.
       return new Promise(() => undefined)
     },
   }

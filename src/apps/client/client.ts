@@ -66,7 +66,7 @@ export interface Client {
 }
 
 const DEFAULT_PORT = 8765
-/** As long as an agent works. */
+/** They may take as long as an agent works. */
 const WAITING: ReadonlySet<string> = new Set(['send', 'resume', 'compact'])
 const TIMEOUT_MS = 60_000
 const RETRIES = 3

@@ -1,7 +1,8 @@
 /** Finds out who listens on a port. Source: contracts §1.9, "Detection". */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ClientError } from './client-error.ts'
-import { type Client, createClient, type ClientOptions } from './client.ts'
+import { createClient, type ClientOptions } from './client.ts'
+import { isReady } from './post.ts'
 
 export type Detected = 'no_server' | 'nexus_server' | 'other_service' | 'timeout' | 'error'
 
@@ -50,16 +51,8 @@ export async function waitForServer(
 ): Promise<boolean> {
   const until = Date.now() + (options.waitMs ?? WAIT_MS)
   while (Date.now() < until && options.signal?.aborted !== true) {
-    if ((await detectServer(options)) === 'nexus_server' && (await isReady(createClient(options)))) return true
+    if ((await detectServer(options)) === 'nexus_server' && (await isReady(createClient(options).url))) return true
     await sleep(POLL_MS)
   }
   return false
-}
-
-/** One that starts or ends answers that it does, so it is found; it takes no requests. */
-async function isReady({ url }: Pick<Client, 'url'>): Promise<boolean> {
-  const signal = AbortSignal.timeout(TIMEOUT_MS)
-  const answer = await fetch(`${url}/readyz`, { redirect: 'error', signal }).catch(() => undefined)
-  await answer?.body?.cancel()
-  return answer?.ok === true
 }

@@ -130,3 +130,13 @@ export function reasonOf(error: unknown): string {
   const root = rootOf(error)
   return errorCode(root) ?? errorMessage(root)
 }
+
+const READY_MS = 2_000
+
+/** A server that starts or ends answers that it does, and takes no requests. */
+export async function isReady(url: string): Promise<boolean> {
+  const signal = AbortSignal.timeout(READY_MS)
+  const answer = await fetch(`${url}/readyz`, { redirect: 'error', signal }).catch(() => undefined)
+  await answer?.body?.cancel()
+  return answer?.ok === true
+}

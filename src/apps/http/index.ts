@@ -8,4 +8,4 @@ export {
   SITE_TEXTS,
 } from './guard.ts'
 export { openKeyFile } from './key-file.ts'
-export { isLoopback, listen, type Listening, setLimits } from './listen.ts'
+export { isLoopback, listen, type Listening, setCertificate, setLimits } from './listen.ts'

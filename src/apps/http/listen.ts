@@ -1,6 +1,6 @@
 /** A listening HTTP server with the limits that all of ours have. */
 import { createServer as createHttpServer, type Server } from 'node:http'
-import { createServer as createHttpsServer } from 'node:https'
+import { createServer as createHttpsServer, Server as HttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { errorCode, NexusError, toSafeLine } from '../../kernel/index.ts'
 
@@ -60,6 +60,11 @@ export function setLimits(
   { maxConnections, requestTimeoutMs }: { readonly maxConnections: number; readonly requestTimeoutMs: number },
 ): void {
   Object.assign(server, timeoutsOf(requestTimeoutMs), { maxConnections })
+}
+
+/** Connections that come from now on get it. A server without TLS stays without. */
+export function setCertificate(server: Server, pems: { readonly cert: string; readonly key: string }): void {
+  if (server instanceof HttpsServer) server.setSecureContext(pems)
 }
 
 function refused(error: Error, { port, host, portFix }: { port: number; host: string; portFix: string }): Error {

@@ -73,7 +73,7 @@ export function createEventStreams(onError: (error: unknown) => void): EventStre
         const events = await log.after(stream.cursor, { limit: PAGE })
         stream.mayHaveMore ||= events.length === PAGE
         for (const event of events) await writeEvent(stream, event)
-        // Who catches up reads at its own speed.
+        // A client that catches up reads at its own speed.
         if (stream.response.writableNeedDrain) await drained(stream.response)
       }
     } catch (error) {

@@ -9,7 +9,7 @@ export interface Generation {
   close(how: Closing): Promise<void>
 }
 
-/** What runs has so many milliseconds, then it is cancelled. */
+/** Turns that run have so many milliseconds, then they are cancelled. */
 export interface Closing {
   readonly drainMs: number
   /** The server ends: turns in which a person is asked are left for the next one. After a reload they go on here. */

@@ -1,13 +1,20 @@
 /** The life of a server: listen, open, take over what ended processes left, serve, reload, end. */
 import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Server as HttpsServer } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../../config/index.ts'
 import { isNexusError, type JsonObject } from '../../kernel/index.ts'
 import type { AgentRecord } from '../../store/index.ts'
 import { createClient, detectServer } from '../client/index.ts'
-import { createKeyCheck, createSiteCheck, isLoopback, listen, openKeyFile, setLimits } from '../http/index.ts'
+import {
+  createKeyCheck,
+  createSiteCheck,
+  isLoopback,
+  listen,
+  openKeyFile,
+  setCertificate,
+  setLimits,
+} from '../http/index.ts'
 import { createTable, type ServerControls } from '../rpc/index.ts'
 import { refuse, sendText } from './answer.ts'
 import { createApp } from './app.ts'
@@ -207,8 +214,7 @@ async function readPems({ cert, key }: NonNullable<Config['server']['tls']>) {
 /** Limits and a renewed certificate, for connections that come from now on. */
 async function reapply(server: Server, settings: Config['server']): Promise<void> {
   setLimits(server, limitsOf(settings))
-  if ('setSecureContext' in server && settings.tls)
-    (server as HttpsServer).setSecureContext(await readPems(settings.tls))
+  if (settings.tls) setCertificate(server, await readPems(settings.tls))
 }
 
 /** Names of settings that only a start reads. */

@@ -20,14 +20,17 @@ export const ID = 'the id of an agent'
 
 export async function sendToAgent(invocation: Invocation): Promise<Answer> {
   const id = argument(invocation, ID, ['worker-1', 'Chart data/sales.csv'])
-  const content = await readTask({ ...invocation, positionals: invocation.positionals.slice(1) })
-  const request = stringFlag(invocation, 'request')
-  const message = { id, content, ...(request !== undefined && { request }) }
+  const message = async (): Promise<Message> => {
+    const content = await readTask({ ...invocation, positionals: invocation.positionals.slice(1) })
+    const request = stringFlag(invocation, 'request')
+    return { id, content, ...(request !== undefined && { request }) }
+  }
   const client = await serverOf(invocation)
-  if (client) return answerOf(await sendServed(client, invocation, message), invocation)
+  if (client) return answerOf(await sendServed(client, invocation, await message()), invocation)
   return withPool(invocation, RUNS, async (pool, local) => {
+    const content = await message()
     await pool.restore()
-    return answerOf(await sendShown({ pool, local }, invocation, message), invocation)
+    return answerOf(await sendShown({ pool, local }, invocation, content), invocation)
   })
 }
 
