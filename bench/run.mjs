@@ -1,5 +1,5 @@
 // npm run bench -- [what…] [--sizes 100,1000,10000] [--runs 7] [--peers all|light|none] [--tree plain|real]
-//   what: commands  discovery  sandbox  store  agents  files  mcp  install  server; default all of them
+//   what: commands  discovery  sandbox  store  agents  files  mcp  install  server  network; default all of them
 //   npm run bench -- peers [heavy]      installs the peers below bench/ (heavy: more than 2 GB)
 // Needs a build (npm run build). Everything is made in a temporary folder and removed again.
 import { spawnSync } from 'node:child_process'
@@ -13,7 +13,7 @@ import { checkValues, discovery } from './discovery.mjs'
 import { choosePeers, makeProjects, missingPeers } from './peers.mjs'
 import { KINDS, makeTree } from './tree.mjs'
 
-const PARTS = ['commands', 'discovery', 'sandbox', 'store', 'agents', 'files', 'mcp', 'install', 'server']
+const PARTS = ['commands', 'discovery', 'sandbox', 'store', 'agents', 'files', 'mcp', 'install', 'server', 'network']
 
 /** Parts that make what they need themselves. */
 const OWN = {
@@ -24,6 +24,7 @@ const OWN = {
   mcp: async (runs) => (await import('./mcp.mjs')).mcp(runs),
   install: async (runs) => (await import('./install.mjs')).install(runs),
   server: async (runs) => (await import('./server.mjs')).server(runs),
+  network: async (runs) => (await import('./network.mjs')).network(runs),
 }
 
 const { positionals, values } = parseArgs({

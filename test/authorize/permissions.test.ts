@@ -120,6 +120,37 @@ describe('a delta', () => {
   })
 })
 
+describe('network', () => {
+  const command = (permissions: Permissions, ...ceilings: readonly Ceiling[]) =>
+    decideFor(permissions, 'run_command', { ceilings, options: { capabilities: ['network'] } }).limits
+  const only = (network: PermissionDelta['network']) => applyDelta(preset('yolo'), { network })
+
+  it('true adds no limit, false closes every host, a list is what commands and web tools may reach', () => {
+    assert.equal(command(only(true)).networkDomains, undefined)
+    assert.deepEqual(command(only(false)), {
+      ...command(only(false)),
+      networkDomains: [],
+      deniedCapabilities: ['network'],
+    })
+    assert.deepEqual(command(only(['api.acme.io', '*.acme.org'])).networkDomains, ['*.acme.org', 'api.acme.io'])
+    assert.equal(decideFor(only(false), 'web_fetch').type, 'deny')
+    assert.deepEqual(decideFor(only(['api.acme.io']), 'web_fetch').limits.networkDomains, ['api.acme.io'])
+    assert.deepEqual(command(only([])).networkDomains, [])
+  })
+
+  it('of a child is never wider than that of its parents', () => {
+    const parent = ceilingOf(only(['api.acme.io', '*.acme.org']))
+    for (const [wish, got] of [
+      [true, ['*.acme.org', 'api.acme.io']],
+      [['a.acme.org', 'evil.io'], ['a.acme.org']],
+      [['evil.io'], []],
+      [false, []],
+    ] as const)
+      assert.deepEqual(command(only(wish), parent).networkDomains, got, String(wish))
+    assert.deepEqual(command(only(true), parent, ceilingOf(only(false))).networkDomains, [])
+  })
+})
+
 describe('a ceiling', () => {
   it('carries the capabilities that the policy of a parent denies', () => {
     const parent = ceilingOf(preset('yolo'), rulesOf({ deny: ['sandbox.network', 'run_command.secrets'] }))

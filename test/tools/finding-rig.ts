@@ -28,6 +28,7 @@ export interface Case {
   readonly network?: boolean
   readonly execution?: ExecutionSettings
   readonly origin?: NonNullable<ToolContext['origin']>
+  readonly input?: AsyncIterable<Uint8Array>
 }
 
 export async function outcomeOf({
@@ -36,6 +37,7 @@ export async function outcomeOf({
   network = false,
   execution,
   origin,
+  input,
 }: Case): Promise<Outcome> {
   const sandbox = createScriptedSandbox({ script: () => result, network })
   const services = createServices()
@@ -47,7 +49,7 @@ export async function outcomeOf({
   registerBuiltins(registry)
   const tool = registry.get('run_command')
   assert.ok(tool)
-  return executeTool(tool, { command }, contextOf({ services, ...(origin && { origin }) }))
+  return executeTool(tool, { command }, contextOf({ services, input, ...(origin && { origin }) }))
 }
 
 export async function found(

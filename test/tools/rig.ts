@@ -21,7 +21,7 @@ export async function loaderOver(path = SKILLS): Promise<Loader> {
 }
 
 export function contextOf(
-  parts: Partial<Pick<ToolContext, 'services' | 'signal' | 'origin' | 'limits'>> = {},
+  parts: Partial<Pick<ToolContext, 'services' | 'signal' | 'origin' | 'limits' | 'input'>> = {},
 ): ToolContext {
   const signal = new AbortController().signal
   return { callId: 'c1', projectId: 'default', agentId: 'main', signal, services: createServices(), ...parts }

@@ -4,7 +4,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync, chmodSync, constants, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { IS_ROOT, openDirectory } from '../../machine/sandbox/local-rig.ts'
 import { whySkipped } from '../../machine/sandbox/required.ts'
 import { ROOT } from '../../source-tree.ts'
@@ -63,7 +63,8 @@ function isOpen(path: string): boolean {
   }
 }
 
-async function runInside(as: readonly string[], directory: string): Promise<void> {
+async function runInside(t: TestContext, as: readonly string[]): Promise<void> {
+  const directory = lab()
   accessSync(join(HERE, 'internet.sh'), constants.R_OK)
   const inner = [...as, process.execPath, '--test', '--test-reporter=tap', join(HERE, 'inside.ts')]
   const child = spawn(
@@ -88,17 +89,18 @@ async function runInside(as: readonly string[], directory: string): Promise<void
   rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
   assert.equal(code, 0, said.slice(-20_000))
   assert.match(said, /# fail 0\n# cancelled 0/)
+  t.diagnostic((said.match(/^# (?:pass|skipped) \d+|^ok .* # SKIP.*/gm) ?? []).join('; '))
 }
 
-test('commands reach the hosts that are allowed, and no others', { skip }, async () => {
+test('commands reach the hosts that are allowed, and no others', { skip }, async (t) => {
   await runInside(
+    t,
     IS_ROOT ? [] : ['unshare', '-U', `--map-user=${process.getuid?.()}`, `--map-group=${process.getgid?.()}`],
-    lab(),
   )
 })
 
 const skipUser =
   skip || (!IS_ROOT && 'we are a normal user already') || (!isOpen(ROOT) && 'a normal user cannot read the checkout')
-test('so they do as a normal user', { skip: skipUser }, async () => {
-  await runInside(['setpriv', `--reuid=${USER}`, `--regid=${USER}`, '--clear-groups'], lab())
+test('so they do as a normal user', { skip: skipUser }, async (t) => {
+  await runInside(t, ['setpriv', `--reuid=${USER}`, `--regid=${USER}`, '--clear-groups'])
 })
