@@ -22,12 +22,13 @@ else if (role === 'proxy') await proxy(roleArgs[0], Number(roleArgs[1]))
 function serve(directory) {
   const tls = { key: readFileSync(join(directory, 'key.pem')), cert: readFileSync(join(directory, 'cert.pem')) }
   const part = Buffer.alloc(MIB, 'x')
-  const server = createServer(tls, async (request, response) => {
+  const answer = async (request, response) => {
     if (request.url !== '/many') return response.end('hello')
     for (let left = MANY_BYTES; left > 0; left -= part.length)
       if (!response.write(part.subarray(0, left))) await once(response, 'drain')
     response.end()
-  })
+  }
+  const server = createServer(tls, (request, response) => void answer(request, response))
   server.listen(0, '127.0.0.1', () => process.send(server.address().port))
 }
 

@@ -62,13 +62,7 @@ export function createHttpFront(door: Door): HttpFront {
       response.once('close', () => upstream.destroy())
       const outgoing = httpRequest({
         ...{ method: request.method, path, setHost: false, maxHeaderSize: MAX_HEADER_BYTES },
-        headers: [
-          ...passed(request.rawHeaders, request.headers.connection),
-          'Host',
-          hostHeader(to),
-          'Connection',
-          'close',
-        ],
+        headers: [...headersFor(request, to), ...framing(request), 'Connection', 'close'],
         createConnection: () => upstream,
       })
       outgoing.once('response', (incoming) => {
@@ -92,15 +86,14 @@ export function createHttpFront(door: Door): HttpFront {
     client.on('error', () => client.destroy())
     try {
       const { to, path } = await targetOf(request)
+      const { upgrade: protocol = '' } = request.headers
+      if (/\bh2c\b/i.test(protocol))
+        throw door.refuse(to, 'other-host', 'it changes to HTTP/2, which can name other hosts')
       const upstream = await door.dial(to)
       joined(client, upstream)
-      const { upgrade: protocol = '' } = request.headers
       const outgoing = httpRequest({
         ...{ method: request.method, path, setHost: false, maxHeaderSize: MAX_HEADER_BYTES },
-        headers: [
-          ...passed(request.rawHeaders, undefined),
-          ...['Host', hostHeader(to), 'Connection', 'Upgrade', 'Upgrade', protocol],
-        ],
+        headers: [...headersFor(request, to), 'Connection', 'Upgrade', 'Upgrade', protocol],
         createConnection: () => upstream,
       })
       // Only a server that changes the protocol gets bytes that are not checked.
@@ -157,6 +150,18 @@ export function serveTunnel(
 
 function hostHeader({ host, port }: HostPort): string {
   return port === 80 ? host : `${host}:${port}`
+}
+
+/** Names and values in turn: those that were sent, without their framing, and the host that was asked for. */
+function headersFor({ rawHeaders, headers }: IncomingMessage, to: HostPort): string[] {
+  return [...passed(rawHeaders, `${headers.connection ?? ''},content-length`), 'Host', hostHeader(to)]
+}
+
+/** The body is framed as it was read, so that a server takes none of it for a further request. */
+function framing({ headers }: IncomingMessage): string[] {
+  if (headers['transfer-encoding'] !== undefined) return ['Transfer-Encoding', 'chunked']
+  const length = headers['content-length']
+  return length === undefined ? [] : ['Content-Length', length]
 }
 
 /** Names and values in turn, without those that concern one connection only. */

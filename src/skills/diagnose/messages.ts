@@ -115,7 +115,7 @@ export const MESSAGES = {
   ready: () => words('It is ready.', READ),
   'hosts-proposed': (hosts: string, line: string) =>
     words(
-      `Its commands may need hosts that no setting allows, as read from its text: ${hosts}.`,
+      `Its commands may need hosts that no setting allows: ${hosts}.`,
       `For those that you trust, write in nexus.yaml: ${line}`,
     ),
   'in-prompt': {

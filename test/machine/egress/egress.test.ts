@@ -112,6 +112,53 @@ test('plain HTTP in a tunnel is checked request by request', async (t) => {
   )
 })
 
+test('the body of a request never becomes a second request, however the client frames it', async (t) => {
+  const got: string[] = []
+  const port = await serveRaw(t, (socket) =>
+    socket.on('data', (data) => {
+      got.push(data.toString('latin1'))
+      if (/hidden/.test(got.join(''))) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok')
+    }),
+  )
+  const { path } = await proxy(t, { allowed: ['a.test.com'], routes: { [`${PUBLIC}:80`]: port } })
+  const hidden = 'GET /hidden HTTP/1.1\r\nHost: evil.test.com\r\n\r\n'
+  const size = hidden.length
+  const chunked = `Transfer-Encoding: chunked\r\n\r\n${size.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`
+  for (const [method, framing] of [
+    ['GET', chunked],
+    ['POST', chunked],
+    ['GET', `Connection: content-length\r\nContent-Length: ${size}\r\n\r\n${hidden}`],
+    ['DELETE', `Connection: transfer-encoding, te\r\n${chunked}`],
+  ] as const) {
+    got.length = 0
+    await exchange(path, [`${method} http://a.test.com/ HTTP/1.1\r\nHost: a.test.com\r\n${framing}`], 'ok')
+    const [head = '', ...body] = got.join('').split('\r\n\r\n')
+    const isChunked =
+      /^transfer-encoding: chunked$/im.test(head) && body.join('').startsWith(`${size.toString(16)}\r\n`)
+    assert.ok(
+      isChunked || new RegExp(`^content-length: ${size}$`, 'im').test(head),
+      `${method} ${framing}: ${got.join('')}`,
+    )
+  }
+})
+
+test('no change of protocol to HTTP/2, where one connection names many hosts', async (t) => {
+  const port = await serveRaw(t, (socket) =>
+    socket.once('data', () =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n'),
+    ),
+  )
+  const { path, report } = await proxy(t, { allowed: ['a.test.com'], routes: { [`${PUBLIC}:80`]: port } })
+  for (const protocol of ['h2c', 'websocket, H2C'])
+    assert.match(
+      await exchange(path, [
+        `GET http://a.test.com/ HTTP/1.1\r\nHost: a.test.com\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`,
+      ]),
+      /^HTTP\/1\.1 403/,
+    )
+  assert.equal((await report()).refused[0]?.because, 'other-host')
+})
+
 test('a change of protocol passes bytes on only when the server agrees to it', async (t) => {
   const port = await serveRaw(t, (socket) =>
     socket.once('data', (head: Buffer) => {
