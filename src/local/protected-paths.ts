@@ -1,5 +1,6 @@
 /** protected-paths: what the host runs or obeys, by path. Where it is in a workspace, no command may change it. */
-import { existsSync } from 'node:fs'
+import { type Dirent, existsSync, readdirSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { type LoadedConfig, pathsUsedByHost, realPath } from '../config/index.ts'
 import { wayOf } from '../machine/changes/index.ts'
@@ -47,11 +48,36 @@ export function skillRoots(loaded: LoadedConfig, used: AlsoUsed = {}): string[] 
   return skillsOf(loaded, used).map(realPath)
 }
 
-/** Directories of skills that the settings or the caller name, absolute. */
-function skillsOf({ workspace, config }: LoadedConfig, { skillsDirs = [] }: AlsoUsed): string[] {
+/** Directories of skills that the settings or the caller name, and those of homes, absolute. */
+function skillsOf(loaded: LoadedConfig, { skillsDirs = [] }: AlsoUsed): string[] {
+  const { workspace, config, nexusHome } = loaded
   const { load, skill_dirs: skillDirs, sources } = config.skills
   const named = sources.flatMap((source) => ('path' in source && source.path !== undefined ? [source.path] : []))
-  return [...load.extraDirs, ...skillDirs, ...skillsDirs, ...named].map((path) => resolve(workspace.directory, path))
+  const ofSettings = [...load.extraDirs, ...skillDirs, ...skillsDirs, ...named]
+  return [
+    ...ofSettings.map((path) => resolve(workspace.directory, path)),
+    ...skillsOfHomes(nexusHome, loaded.variable('HOME') ?? homedir()),
+  ]
+}
+
+/** Those of Nexus and of any client. A directory or a skill in it may be a link into a workspace. */
+function skillsOfHomes(nexusHome: string, home: string): string[] {
+  const hidden = entriesOf(home).flatMap(({ name }) => (name.startsWith('.') ? [join(home, name)] : []))
+  const roots = [nexusHome, ...hidden].map((path) => join(path, 'skills'))
+  return roots.filter((root) => existsSync(root)).flatMap((root) => [root, ...linksIn(root)])
+}
+
+function linksIn(directory: string): string[] {
+  return entriesOf(directory).flatMap((entry) => (entry.isSymbolicLink() ? [join(directory, entry.name)] : []))
+}
+
+function entriesOf(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+  } catch {
+    // Not there, or not ours to read: then its skills are not ours either.
+    return []
+  }
 }
 
 /** `npx nexus` runs the `bin` of the package.json in the directory before the installed command. The user may open that file. */

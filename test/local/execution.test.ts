@@ -7,7 +7,7 @@ import test, { type TestContext } from 'node:test'
 import { loadConfig, readEnvironment } from '../../src/config/index.ts'
 import { executionSettings } from '../../src/local/execution.ts'
 import { fileSettings } from '../../src/local/file-settings.ts'
-import { protectedPaths } from '../../src/local/protected-paths.ts'
+import { protectedPaths, skillRoots } from '../../src/local/protected-paths.ts'
 import { readSettings } from '../../src/local/settings.ts'
 
 async function settingsOf(t: TestContext, files: { user?: string; workspace?: string; trusted?: boolean }) {
@@ -94,4 +94,21 @@ test('what the settings name is protected before it exists, with each link on th
   for (const path of ['team', 'tools', 'real/x.js', 'srv/y.js', 'nexus.yaml'])
     assert.ok(paths.includes(join(cwd, path)), `${path} is in ${paths.join(' ')}`)
   for (const path of ['build', 'npx']) assert.ok(!paths.includes(join(cwd, path)), path)
+})
+
+test('directories of skills of a home that are links into a workspace are protected in it, and no workspace', async (t) => {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-linked-')))
+  t.after(() => rmSync(home, { recursive: true, force: true }))
+  const cwd = join(home, 'work')
+  for (const path of ['work/mine', 'work/team', 'work/one', '.nexus', '.agents', '.claude/skills'])
+    mkdirSync(join(home, path), { recursive: true })
+  symlinkSync('../work/mine', join(home, '.nexus/skills'))
+  symlinkSync(join(cwd, 'team'), join(home, '.agents/skills'))
+  symlinkSync('../../work/one', join(home, '.claude/skills/one'))
+  const loaded = await loadConfig({ cwd, environment: readEnvironment({ HOME: home }) })
+  const [paths, roots] = [protectedPaths(loaded), skillRoots(loaded)]
+  for (const name of ['mine', 'team', 'one']) {
+    assert.ok(paths.includes(join(cwd, name)), `${name} is in ${paths.join(' ')}`)
+    assert.ok(roots.includes(join(cwd, name)), `${name} is in ${roots.join(' ')}`)
+  }
 })

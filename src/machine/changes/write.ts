@@ -1,6 +1,7 @@
 /** write: a file that a tool writes, as a change set of its own: the bytes before and after are on the disk before the file changes. */
 import type { Tree } from '../files/index.ts'
 import type { PackWriter } from './durable.ts'
+import { directoriesAbove } from './gate.ts'
 import type { Records, SetEntry } from './records.ts'
 import { sideAt } from './sides.ts'
 import { type Maker, newSet, type SetLimits } from './take.ts'
@@ -63,10 +64,8 @@ async function writeDown(
 
 /** Directories that are made for a file, the outermost first. */
 function missingAbove(host: Tree, path: string): SetEntry[] {
-  const parts = path.split('/')
-  const above = parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'))
   const after = { kind: 'directory', mode: 0o755, size: 0, digest: '' } as const
-  return above
+  return directoriesAbove(path)
     .filter((directory) => host.entry(directory) === undefined)
     .map((directory) => ({ path: directory, unit: directory, type: 'added', verdict: 'applied', after }))
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import type { JsonObject } from '../../../src/kernel/index.ts'
@@ -180,3 +180,24 @@ test('skills are named before anything else is shown, and force asks for a path'
     assert.match(forced.stderr, new RegExp(`Name each file: nexus changes ${command} ID PATH --force`))
   }
 })
+
+test(
+  'no command makes a skill of the user: in a root that is a link into the workspace, or with that root as workspace',
+  { skip },
+  async (t) => {
+    const place = new Place(t)
+    const mine = join(place.workspace, 'mine')
+    mkdirSync(mine)
+    mkdirSync(place.home, { recursive: true })
+    symlinkSync(mine, join(place.home, 'skills'))
+    const attack =
+      'for d in mine .; do mkdir -p $d/evil; echo evil > $d/evil/SKILL.md; done; mv mine other; mkdir mine; cp -r other/* mine'
+    const args = ['skills', 'run', '--trust', 'csv-report', '--', attack]
+    const ran = await place.run(args)
+    assert.match(ran.stderr, /did not keep the change of mine/)
+    assert.deepEqual(readdirSync(mine), [])
+    const inside = await place.run([...args.slice(0, -1), 'mkdir evil; echo evil > evil/SKILL.md'], { cwd: mine })
+    assert.match(inside.stderr, /is in a directory of skills, which are trusted with it/)
+    assert.deepEqual(readdirSync(mine), [])
+  },
+)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { userInfo } from 'node:os'
-import { isAbsolute } from 'node:path'
+import { tmpdir, userInfo } from 'node:os'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { isAbsolute, join } from 'node:path'
 import { test } from 'node:test'
 import { checkWorkspace } from '../../../src/machine/sandbox/local/check-workspace.ts'
 
@@ -34,6 +35,12 @@ test('a workspace is no directory of skills of a home, nor in one', (t) => {
   for (const path of ['.nexus/skills', '.agents/skills/x', '.claude/skills/x/y', '.config/other/skills'])
     assert.throws(() => checkWorkspace(`/srv/me/${path}`, STATE), refusal, path)
   for (const path of ['work/skills', '.dotfiles', 'skills', '.skills/work']) checkWorkspace(`/srv/me/${path}`, STATE)
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-home-')))
+  t.after(() => rmSync(root, { recursive: true }))
+  mkdirSync(join(root, 'real'))
+  symlinkSync('real', join(root, 'me'))
+  process.env['HOME'] = join(root, 'me')
+  assert.throws(() => checkWorkspace(join(root, 'real/.claude/skills/x'), STATE), refusal, 'a home by a link')
   const settings = { ...STATE, skillRoots: ['/srv/me/mine'] }
   for (const path of ['mine', 'mine/csv']) assert.throws(() => checkWorkspace(`/srv/me/${path}`, settings), refusal)
   checkWorkspace('/srv/me/mine2', settings)

@@ -95,10 +95,6 @@ async function hiddenIn(left: Left, path: string): Promise<string[]> {
   const { upper, seen, below: before } = left
   const names = (await before.list(path)).entries.map(({ name }) => below(path, name))
   return names.filter(
-    (each) => !isIn(upper, each) && seen.entry(each) === undefined && before.entry(each) !== undefined,
+    (each) => upper.entry(each) === undefined && seen.entry(each) === undefined && before.entry(each) !== undefined,
   )
-}
-
-function isIn(upper: Tree, path: string): boolean {
-  return upper.entry(path) !== undefined
 }

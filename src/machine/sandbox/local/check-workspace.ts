@@ -1,4 +1,5 @@
 /** check-workspace: which directories can be no workspace. */
+import { existsSync, realpathSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { isAbsolute } from 'node:path'
 import { REQUESTS, sandboxError } from '../messages.ts'
@@ -41,7 +42,8 @@ function homesOfUser(): string[] {
   return [homedir, () => userInfo().homedir].flatMap((ask) => {
     try {
       const home = ask()
-      return isAbsolute(home) ? [home] : []
+      if (!isAbsolute(home)) return []
+      return existsSync(home) ? [home, realpathSync(home)] : [home]
     } catch {
       // A user without an entry in the system's database has no home there.
       return []

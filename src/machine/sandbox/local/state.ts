@@ -206,15 +206,6 @@ export function createLive(state: ProjectState): string {
   return identityDirectory(join(state.live, name), state.identity)
 }
 
-/** Directories of all sandboxes, of every project. */
-export function listLive({ stateDir }: Pick<LocalSettings, 'stateDir'>): string[] {
-  const projects = join(stateDir, 'projects')
-  return namesIn(projects).flatMap((project) => {
-    const live = join(projects, project, 'live')
-    return namesIn(live).map((name) => join(live, name))
-  })
-}
-
 /** Directories of sandboxes whose owner is gone. Makes nothing and reads no further; empty where there is no state yet. */
 export function listDead({ stateDir, projectId }: Pick<LocalSettings, 'stateDir' | 'projectId'>): string[] {
   const live = join(stateDir, 'projects', projectDirectory(projectId), 'live')

@@ -2,22 +2,17 @@
 import { join } from 'node:path'
 import type { Stats } from 'node:fs'
 import { below, codeOf, type Met, type Owner, type Pace, Tree } from '../../files/index.ts'
-import { removeWhole } from './scan.ts'
-
-/** Most of a file system that cannot link, or of files that commands could change: what is more is copied nowhere. */
-export interface PackageLimits {
-  readonly maxFiles: number
-  readonly maxBytes: number
-}
+import { type MirrorLimits, removeWhole } from './scan.ts'
 
 /** A directory of packages, and the copy. */
-export interface Laying {
+interface Laying {
   readonly workspace: string
   readonly path: string
   readonly mirror: Tree
   /** Whom commands run as, another user than ours. */
   readonly owner: Owner
-  readonly limits: PackageLimits
+  /** Bounds of what cannot be linked. */
+  readonly limits: MirrorLimits
   readonly pace: Pace
 }
 
