@@ -1,18 +1,23 @@
 /** scope: the places of this machine where skills are installed, and who may change them now. */
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import type { Environment, LoadedConfig } from '../config/index.ts'
 import { DEFAULT_PROJECT } from '../kernel/index.ts'
 import { openSandbox } from '../machine/sandbox/index.ts'
 import { type Alone, type Scope, scopeOf } from '../skills/install/index.ts'
 
-/** The scope of the workspace, or of the user. `home` is where other programs look for the skills of the user. */
+/** The scope of the workspace, or of the user. The environment says where other programs look for the skills of the user. */
 export function installScope(
   kind: 'workspace' | 'user',
   { workspace, nexusHome, stateDirectory }: LoadedConfig,
-  home?: string,
+  environment?: Environment,
 ): Scope {
   const directory = kind === 'workspace' ? workspace.directory : nexusHome
-  return scopeOf({ kind, directory, nexusHome, stateDirectory, ...(home !== undefined && { home }) })
+  const stateHome = environment?.get('XDG_STATE_HOME') ?? ''
+  return scopeOf({
+    ...{ kind, directory, nexusHome, stateDirectory },
+    ...(environment && { home: environment.home }),
+    ...(isAbsolute(stateHome) && { stateHome }),
+  })
 }
 
 /** The lock under which file tools and commands change a workspace, also where commands are not confined. */

@@ -161,6 +161,12 @@ export const INSTALLATIONS: readonly Installation[] = [
   { kind: 'Deno', bases: ['$DENO_INSTALL', '~/.deno'], file: /^bin\/[^/]+$/, programs: ['bin'] },
   { kind: 'a program of its own', bases: ['~/.local', '~'], file: /^bin\/[^/]+$/, programs: ['bin'] },
   { kind: '/opt', bases: ['/opt'], tree: /^[^/]+/ },
+  {
+    kind: 'nexus skills deps',
+    bases: ['$NEXUS_HOME/tools', '~/.nexus/tools'],
+    tree: /^[^/]+/,
+    programs: ['.', 'bin', '*', '*/bin'],
+  },
 ]
 
 /** Programs that no mount makes run, by the beginning of their real path or of the way to it, with the reason. */
@@ -179,3 +185,6 @@ export const NEVER = [
   '.ssh', '.aws', '.gnupg', '.kube', '.docker', '.azure', '.netrc', '.npmrc', '.pypirc', '.git-credentials', '.config/gh', '.config/gcloud',
   '.config/git', '.password-store', '.mozilla', '.thunderbird', '.nexus', '.local/share/keyrings',
 ] as const // oxfmt-ignore
+
+/** Below one of those: downloads for skills, without keys. */
+export const OPENED = ['.nexus/tools'] as const

@@ -1,6 +1,6 @@
 /** needs: collects what a program needs to run: its installation, its interpreter, and what these need in turn. */
 import { join } from 'node:path'
-import { NEVER, REFUSED } from './installations.ts'
+import { NEVER, OPENED, REFUSED } from './installations.ts'
 import { interpreterOf, interpretersOfEnvironment } from './interpreters.ts'
 import { follow, isIn, type Link } from './links.ts'
 import type { Based, Located, Place, ProgramSearch, Refused } from './program.ts'
@@ -85,6 +85,7 @@ export class Needs {
   #closed(path: string): WhyNot | undefined {
     const home = follow(this.#search.home)?.real ?? this.#search.home
     if (isIn(path, home)) return { because: 'home', why: 'a whole home is never mounted' }
+    if (OPENED.some((name) => path !== join(home, name) && isIn(join(home, name), path))) return undefined
     const never = NEVER.find((name) => isIn(join(home, name), path))
     return never === undefined ? undefined : { because: 'keys', why: `~/${never} may contain keys` }
   }

@@ -159,7 +159,7 @@ async function addContents(walk: Walk, path: string, { fd, stats }: OpenedFile):
   let size = 0
   // The shared buffer is used up before anything else can run.
   const next = (): Uint8Array => {
-    const count = readInto(fd, buffer, { position: size })
+    const count = readInto(fd, buffer, { position: size, size: stats.size - size })
     size += count
     checkSize(walk, path, Math.max(size, stats.size))
     return buffer.subarray(0, count)

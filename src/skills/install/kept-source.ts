@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isJsonObject, isNexusError, sha256 } from '../../kernel/index.ts'
 import { openCommit, type Resolved, resolveRef } from './git-source.ts'
-import { applyPlan, type ApplyOptions, removeSkills, verifyCopies } from './installer.ts'
+import { fetchLocked, findToRestore, restore } from './follow.ts'
+import { applyPlan, type ApplyOptions, removeSkills } from './installer.ts'
 import { nameOfPlace } from './lock-file.ts'
 import { checkGitUrl, checkPath, checkRef, type Locator, type LocatorRules } from './locator.ts'
 import { gitAccess, type SourceAccess } from './open-source.ts'
 import { installError, MESSAGES } from './messages.ts'
-import { type Asks, asksAnything, planOf, type PlannedSkill } from './plan.ts'
+import { type Asks, asksAnything, planOf, type PlannedSkill, type Wanted } from './plan.ts'
 import { judge } from './policy.ts'
 import { Repository } from './repository.ts'
 import { lockOf, openState, privateDirectory, type Scope, scopeOf, type ScopeOptions, textOf } from './scope.ts'
@@ -143,31 +144,58 @@ export async function refreshKept(
   const before = readStatus(scope)
   const triedAt = options.now.toISOString()
   try {
-    const { waiting: earlier, commit: known } = before
-    // Copies of the cache that somebody changed or removed are replaced from the source.
-    const isWhole = (await verifyCopies(scope)).every(({ drift }) => drift.length === 0)
+    const { commit: known } = before
+    const isWhole = await mend(scope, access, options)
     const fetched = await fetchKept(scope, source, { access, known: isWhole ? known : undefined })
-    if (!fetched)
-      return await writeStatus(scope, {
-        ...{ seenAt: triedAt, triedAt, waiting: earlier },
-        ...(known !== undefined && { commit: known }),
-      })
+    if (!fetched) {
+      // Read again: a person may have taken meanwhile what waited.
+      const { problem: _, ...status } = readStatus(scope)
+      return await writeStatus(scope, { ...status, seenAt: triedAt, triedAt })
+    }
     const { commit, planned, gone } = fetched
     const isFirst = known === undefined && lockOf(scope).size === 0
     const waiting = source.follow ? [] : planned.flatMap((plan) => waitingOf(plan, { commit, isFirst, access }))
     const news = planned.filter(({ action }) => action !== 'same')
-    const hook = { program: access.policy, workspace: access.workspace, kind: 'update', signal: access.signal } as const
-    for (const { name } of (await judge(scope, news, hook)).filter(({ decision }) => decision !== 'allow'))
-      if (!waiting.some((each) => each.name === name))
-        waiting.push(
-          ...news.flatMap((each) => (each.name === name ? [{ name, commit, widens: each.widens, keys: [] }] : [])),
-        )
+    const denied = await deniedBy(access, scope, { wanted: news, kind: 'update' })
+    for (const { name, widens } of news)
+      if (denied.has(name) && !waiting.some((each) => each.name === name))
+        waiting.push({ name, commit, widens, keys: [] })
     const held = new Set(waiting.map(({ name }) => name))
     await takeKept(scope, { planned: planned.filter(({ name }) => !held.has(name)), gone }, options)
     return await writeStatus(scope, { seenAt: triedAt, triedAt, commit, waiting })
   } catch (error) {
     if (!isNexusError(error) || error.code === 'CANCELLED') throw error
     return writeStatus(scope, { ...before, triedAt, problem: error.message })
+  }
+}
+
+/** Names of skills that the install policy of the user does not allow; a warning has nobody here to accept it. */
+async function deniedBy(
+  { policy: program, workspace, signal }: RefreshAccess,
+  scope: Scope,
+  { wanted, kind }: { readonly wanted: readonly Wanted[]; readonly kind: 'update' | 'restore' },
+): Promise<ReadonlySet<string>> {
+  const judged = await judge(scope, wanted, { program, workspace, signal, kind })
+  return new Set(judged.filter(({ decision }) => decision !== 'allow').map(({ name }) => name))
+}
+
+/** Copies that somebody changed or removed come back as they were accepted. False when one does not: the server may have another. */
+async function mend(
+  scope: Scope,
+  access: RefreshAccess,
+  options: Pick<ApplyOptions, 'alone' | 'now'>,
+): Promise<boolean> {
+  try {
+    const all = await findToRestore(scope, lockOf(scope))
+    if (all.length === 0) return true
+    const wanted = await fetchLocked(scope, all, access)
+    const denied = await deniedBy(access, scope, { wanted, kind: 'restore' })
+    const due = all.filter(({ name }) => !denied.has(name))
+    await restore(scope, { due, wanted }, { ...options, overwrite: new Set(due.map(({ name }) => name)) })
+    return denied.size === 0
+  } catch (error) {
+    if (!isNexusError(error) || error.code === 'CANCELLED') throw error
+    return false
   }
 }
 
@@ -184,10 +212,10 @@ async function takeKept(
 
 /** The first revision is what the person asked for, but its settings are not. */
 function waitingOf(
-  { name, action, widens, keys, keysBefore }: PlannedSkill,
+  { name, action, before, package: packed, widens, keys, keysBefore }: PlannedSkill,
   { commit, isFirst, access }: { readonly commit: string; readonly isFirst: boolean; readonly access: RefreshAccess },
 ): Waiting[] {
-  if (action === 'same') return []
+  if (action === 'same' || before?.digest === packed.digest) return []
   const more = keys.filter((key) => access.hasSettings(key) && !keysBefore.includes(key))
   return (!isFirst && asksAnything(widens)) || more.length > 0 ? [{ name, commit, widens, keys: more }] : []
 }

@@ -138,14 +138,23 @@ function webLocator(address: string, fragment: string | undefined, rules: Locato
   if (!url) throw installError('INVALID_ARGUMENT', MESSAGES.notALocator(address))
   if (ARCHIVE.test(url.pathname)) return checkArchiveUrl(url.href, rules)
   const browsed = BROWSED.exec(url.pathname)
-  if (!browsed) return gitLocator(address.replace(/\/+$/, ''), fragment, rules)
+  // `?tab=readme-ov-file` of a page is nothing that git is given, and neither is the part of it to which a fragment leads.
+  if (!browsed) return gitLocator(address.replace(/\?.*$/, '').replace(/\/+$/, ''), url.search === '' ? fragment : undefined, rules) // oxfmt-ignore
   const [, repository = '', after = ''] = browsed
-  const refAndPath = decodeURIComponent(after)
+  const refAndPath = decoded(after)
     .replace(/\/+$/, '')
     .replace(/\/SKILL\.md$/, '')
   for (const part of refAndPath.split('/'))
     if (isDots(part)) throw installError('INVALID_ARGUMENT', MESSAGES.pathRefused(after))
   return { ...gitLocator(`${url.origin}${repository}`, undefined, rules), refAndPath }
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    throw installError('INVALID_ARGUMENT', MESSAGES.pathRefused(path))
+  }
 }
 
 /** The address of an archive, checked. Throws INVALID_ARGUMENT. */

@@ -49,6 +49,11 @@ export const MESSAGES = {
     fix: EXAMPLE,
     path,
   }),
+  noArchive: (path: string) => ({
+    message: `Nothing was installed: ${safe(path)} is no file.`,
+    fix: EXAMPLE,
+    path,
+  }),
   archiveRefused: (path: string, why: string) => ({
     message: `Nothing was installed: the archive ${safe(path)} ${safe(why)}.`,
     fix: 'Ask its author for an archive made with: zip -r skill.zip <folder>',

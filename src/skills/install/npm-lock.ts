@@ -12,10 +12,11 @@ import { type Scope, textOf } from './scope.ts'
 import { installError, MESSAGES } from './messages.ts'
 
 /** The locks of the npm program `skills`: of a project, and of a user. Ours is the truth; theirs is read where ours is missing, and kept beside it. */
-function formOf({ kind, root, home }: Pick<Scope, 'kind' | 'root' | 'home'>) {
+function formOf({ kind, root, home, stateHome }: Pick<Scope, 'kind' | 'root' | 'home' | 'stateHome'>) {
   if (kind === 'workspace') return { directory: root, name: 'skills-lock.json', version: 1 } as const
   if (kind === 'source') return undefined
-  return { directory: join(home, '.agents'), name: '.skill-lock.json', version: 3 } as const
+  const directory = stateHome === undefined ? join(home, '.agents') : join(stateHome, 'skills')
+  return { directory, name: '.skill-lock.json', version: 3 } as const
 }
 
 const ENTRY = v.looseObject({

@@ -35,8 +35,11 @@ interface Journal {
   /** Digest of the lock that it replaces; null where there was none. */
   readonly lockBefore: string | null
   readonly memory: Memory
-  readonly seats?: Seats & Pick<Scope, 'home'>
+  readonly seats?: Seats & OfUser
 }
+
+/** Whoever ends a change may not know them. */
+type OfUser = Pick<Scope, 'home' | 'stateHome'>
 
 /** The skills whose places for other programs are filled and emptied. */
 interface Seats {
@@ -68,7 +71,7 @@ export async function commit(scope: Scope, { changes, lock, memory, seats }: Ste
       const lockBefore = digestOf(textOf(scope.lockPath))
       const journal = {
         ...{ owner: ownerToken(), root: scope.root, moves, lock: writeLock(lock), lockBefore, memory },
-        seats: { home: scope.home, filled: [], emptied: [], ...seats },
+        seats: { home: scope.home, stateHome: scope.stateHome, filled: [], emptied: [], ...seats },
       }
       await writeJournal(scope, journal)
       failed = await finish(scope, { tree, journal })
@@ -159,17 +162,19 @@ async function finish(scope: Scope, { tree, journal }: { tree: Tree; journal: Jo
   await tree.write(LOCK_FILE, { bytes: Buffer.from(journal.lock), isDurable: true })
   const gone = journal.moves.filter((each) => each.stage === null).map(({ name }) => name)
   // Ours is the truth: where theirs cannot be written now, the next change writes it.
-  await writeNpmLock(scope, tree, { lock: readLock(journal.lock, scope.lockPath), gone }).catch(() => undefined)
-  const failed = journal.seats && (await seat(scope, journal.seats).catch((error: unknown) => error))
+  const { home = scope.home, stateHome, filled = [], emptied = [] } = journal.seats ?? {}
+  const ofUser = { ...scope, home, stateHome }
+  await writeNpmLock(ofUser, tree, { lock: readLock(journal.lock, scope.lockPath), gone }).catch(() => undefined)
+  const failed = await seat(ofUser, { filled, emptied }).catch((error: unknown) => error)
   await removeJournal(scope)
   // A copy that cannot be removed now is hidden, and the next change tries again.
   for (const { backup } of journal.moves) await tree.removeAll(`skills/${backup}`)
   return failed
 }
 
-async function seat(scope: Scope, { home, filled, emptied }: NonNullable<Journal['seats']>): Promise<void> {
-  await emptySeats({ ...scope, home }, emptied)
-  await fillSeats({ ...scope, home }, filled)
+async function seat(scope: Scope, { filled, emptied }: Seats): Promise<void> {
+  await emptySeats(scope, emptied)
+  await fillSeats(scope, filled)
 }
 
 /** The copies of before are back, then the journal goes, then the new copies: a second call of this or of `finish` finds what it needs. */

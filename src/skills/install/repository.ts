@@ -220,9 +220,12 @@ export class Repository {
   }
 }
 
+/** Of a connection by ssh, whose own words are before it. */
+const SSH_ENDED = /^fatal: Could not read from remote repository/
+
 /** Git says the reason first, and then what it gave up. */
 function lastLine(said: string): string {
-  const lines = said.split('\n').filter((line) => line.trim() !== '')
+  const lines = said.split('\n').filter((line) => line.trim() !== '' && !SSH_ENDED.test(line))
   return (
     lines.find((line) => /^(?:fatal|error|remote: (?!Enumerating|Counting|Compressing|Total))/.test(line)) ??
     lines[0] ??

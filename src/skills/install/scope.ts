@@ -18,11 +18,13 @@ export interface Scope {
   readonly nexusHome: string
   /** Home of the user, where other programs look for skills. */
   readonly home: string
+  /** `XDG_STATE_HOME`, where the npm program `skills` keeps its lock of a user. Default: below the home. */
+  readonly stateHome?: string | undefined
 }
 
 const MAX_LOCK_BYTES = 16 * 1024 * 1024
 
-export interface ScopeOptions extends Pick<Scope, 'kind' | 'nexusHome' | 'stateDirectory'> {
+export interface ScopeOptions extends Pick<Scope, 'kind' | 'nexusHome' | 'stateDirectory' | 'stateHome'> {
   /** The workspace, or the Nexus home. */
   readonly directory: string
   /** Default: the directory. */
@@ -30,7 +32,7 @@ export interface ScopeOptions extends Pick<Scope, 'kind' | 'nexusHome' | 'stateD
 }
 
 /** The scope of a directory. Makes nothing. */
-export function scopeOf({ kind, directory, nexusHome, stateDirectory, home }: ScopeOptions): Scope {
+export function scopeOf({ kind, directory, nexusHome, stateDirectory, home, stateHome }: ScopeOptions): Scope {
   const root = realOr(directory)
   const key = sha256(root).slice(0, 32)
   return {
@@ -41,6 +43,7 @@ export function scopeOf({ kind, directory, nexusHome, stateDirectory, home }: Sc
     key,
     nexusHome,
     home: home ?? root,
+    stateHome,
   }
 }
 

@@ -37,6 +37,13 @@ const CASES: Readonly<Record<string, Case>> = {
     places: [`${UV}/tools/black`, `${UV}/python/${PYTHON}`],
     links: ['.local/bin/black', `${UV}/python/cpython-3.12-linux-x86_64-gnu`],
   },
+  'a download of nexus skills deps, with what was unpacked beside it': {
+    lay: (home) => home.program('.nexus/tools/tool-1/bin/only-tool', '\x7fELF'),
+    asks: 'only-tool',
+    kind: 'nexus skills deps',
+    file: '.nexus/tools/tool-1/bin/only-tool',
+    places: ['.nexus/tools/tool-1'],
+  },
   'pipx, on the Python of the system, with the pip that its environments share': {
     lay: (home) => {
       home.file('.local/share/pipx/shared/pyvenv.cfg', 'home = /usr/bin\n')

@@ -1,4 +1,4 @@
-/** A process that installs, updates, rolls back and removes one skill for ever, until it is killed. */
+/** A process that installs, updates, rolls back and removes one skill for ever, also for other programs, until it is killed. */
 import { join } from 'node:path'
 import {
   applyPlan,
@@ -19,7 +19,7 @@ const scope = scopeOf({
   stateDirectory: join(nexusHome, 'state'),
 })
 const alone = <T>(_: string, work: () => Promise<T>): Promise<T> => work()
-const options = { alone, now: new Date(0) }
+const options = { alone, now: new Date(0), clients: ['claude-code', 'codex'] }
 
 async function install(version: string): Promise<void> {
   await using source = await openSource({ type: 'directory', path: join(root, version) }, { scope, home: root })

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,6 +32,12 @@ function prepare(t: { after: (fn: () => void) => void }): string {
     for (let index = 0; index < FILES; index++) writeFileSync(join(root, version, 'a/data', `${index}.txt`), version)
   }
   return root
+}
+
+/** What other programs find. */
+function seatsIn(directory: string): readonly string[] {
+  const names = existsSync(directory) ? readdirSync(directory) : []
+  return names.filter((name) => !name.startsWith('.')).filter((name) => existsSync(join(directory, name, 'SKILL.md')) || assert.fail(`${name} leads nowhere`)) // oxfmt-ignore
 }
 
 test(`kill -9 at ${ROUNDS} random points of install, update, rollback and remove: one whole copy, as the lock has it`, async (t) => {
@@ -51,6 +66,8 @@ test(`kill -9 at ${ROUNDS} random points of install, update, rollback and remove
     for (const { drift } of await verifyCopies(scope)) assert.deepEqual(drift, [], `round ${round}`)
     const shown = readdirSync(join(scope.root, 'skills')).filter((name) => !name.startsWith('.'))
     assert.deepEqual(shown, lock.has('skills/a') ? ['a'] : [], `round ${round}`)
+    for (const seats of ['.claude/skills', '.agents/skills'])
+      assert.deepEqual(seatsIn(join(scope.root, seats)), shown, `round ${round}: ${seats}`)
     const versions = shown.length === 0 ? [] : readdirSync(join(scope.root, 'skills/a/data'))
     const contents = new Set(versions.map((name) => readFileSync(join(scope.root, 'skills/a/data', name), 'utf8')))
     assert.ok(contents.size <= 1, `round ${round}: both versions in one copy`)

@@ -111,6 +111,13 @@ test('the .skill-lock.json of a user, version 3, gets our git skills, and is rea
   assert.deepEqual(Object.keys((JSON.parse(readFileSync(path, 'utf8')) as { skills: object }).skills), [])
   write({ z: other }, 2)
   assert.equal(readNpmLock(scope), undefined)
+  // Theirs goes where XDG_STATE_HOME says, and looks at no other place then.
+  const moved = scopeOf({ ...options, stateDirectory: join(root, 'state'), stateHome: join(root, 'xdg') })
+  assert.equal(readNpmLock(moved), undefined)
+  mkdirSync(join(root, 'xdg/skills'), { recursive: true })
+  writeFileSync(join(root, 'xdg/skills/.skill-lock.json'), JSON.stringify({ version: 3, skills: { z: other } }))
+  await applyPlan(moved, await planOf(moved, wanted, lockOf(moved)), { alone, now: new Date(0) })
+  assert.deepEqual(Object.keys(readNpmLock(moved) ?? {}), ['a', 'z'])
 })
 
 test('a skills-lock.json that cannot be read stops a change before it begins', async (t) => {

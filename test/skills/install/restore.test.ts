@@ -97,7 +97,7 @@ test('a skill that its author moved keeps no other from being updated', async (t
 test('a copy of a git source that was changed or removed in the cache comes back with the next refresh', async (t) => {
   const server = await startGitServer(t)
   const upstream = server.upstream('team')
-  for (const name of ['a', 'b']) upstream.write(`${name}/SKILL.md`, skillText(name))
+  for (const name of ['a', 'b']) upstream.write(`${name}/SKILL.md`, skillText(name, 'allowed-tools: bash\n'))
   upstream.publish()
   const here = new Ground(t)
   const source = { url: server.url('team'), refreshMs: 0, follow: false }
@@ -110,9 +110,18 @@ test('a copy of a git source that was changed or removed in the cache comes back
   assert.equal(server.requests.length - asked, 2, 'nothing is fetched without news')
   writeFileSync(join(scope.root, 'skills/a/SKILL.md'), 'other')
   rmSync(join(scope.root, 'skills/b'), { recursive: true })
-  assert.deepEqual((await refresh()).waiting, [])
+  // A newer revision waits, as it asks for more than the one that was accepted.
+  upstream.write('b/SKILL.md', skillText('b', 'allowed-tools: bash read\n')).publish()
+  assert.deepEqual((await refresh()).waiting.map(({ name, widens }) => [name, widens.tools]), [['b', ['read']]]) // oxfmt-ignore
   for (const name of ['a', 'b'])
-    assert.equal(readFileSync(join(scope.root, 'skills', name, 'SKILL.md'), 'utf8'), skillText(name))
+    assert.equal(
+      readFileSync(join(scope.root, 'skills', name, 'SKILL.md'), 'utf8'),
+      skillText(name, 'allowed-tools: bash\n'),
+    )
+  rmSync(join(scope.root, 'skills/a'), { recursive: true })
+  await server.stop()
+  assert.match((await refresh()).problem ?? '', /could not be fetched/)
+  assert.ok(existsSync(join(scope.root, 'skills/a')), 'also without the server')
 })
 
 test('a server without filters, and one of the first protocol, give the same skill', async (t) => {

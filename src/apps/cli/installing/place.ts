@@ -37,7 +37,7 @@ export async function openInstalling(invocation: Invocation): Promise<Installing
   const loaded = await loadHere(invocation)
   assertValid(loaded)
   const { workspace } = loaded
-  const scope = installScope(kind ?? (workspace.marker === undefined ? 'user' : 'workspace'), loaded, environment.home)
+  const scope = installScope(kind ?? (workspace.marker === undefined ? 'user' : 'workspace'), loaded, environment)
   const isTrusted = scope.kind === 'user' ? !loaded.homeIsWorkspace : workspace.trusted
   let seen = 0
   const onBytes = (bytes: number): void => void (seen = bytes)

@@ -38,6 +38,8 @@ export const INSTALL_WORDS = {
   }),
   stillMissing: (bins: readonly string[], where: readonly string[]) =>
     `Installed, but commands of skills do not find ${list(bins)}. They look in ${list(where)}.`,
+  mountable: (programs: readonly string[], file: string) =>
+    `It is in your home. For commands to have it, add to ${file}: execution: { programs: [${list(programs)}] }`,
   refused: () => 'Nothing was changed.',
   dryRun: () => 'Nothing was changed (--dry-run).',
   question: () => 'Place them?',

@@ -65,7 +65,7 @@ function isOfSystem(path: string): boolean {
 
 function readArchive(path: string): Uint8Array {
   const stats = statSync(path, { throwIfNoEntry: false })
-  if (!stats?.isFile()) throw installError('FILE_NOT_FOUND', MESSAGES.noFolder(path))
+  if (!stats?.isFile()) throw installError('FILE_NOT_FOUND', MESSAGES.noArchive(path))
   if (stats.size > ARCHIVE_LIMITS.archiveBytes)
     throw installError(
       'LIMIT_EXCEEDED',

@@ -1,7 +1,9 @@
+import { join } from 'node:path'
 import { everyCopy } from '../../../../skills/catalog/index.ts'
 import type { InstallProposal } from '../../../../skills/format/index.ts'
 import { installError, runInstall, safeInstallers, whyNotRun } from '../../../../skills/install/index.ts'
-import { type Inspection, inspectSkills } from '../../../../local/index.ts'
+import { type Inspection, inspectSkills, sandboxOptions } from '../../../../local/index.ts'
+import { findPrograms } from '../../../../machine/sandbox/index.ts'
 import { type Skill, toSafeLine } from '../../../../kernel/index.ts'
 import { type Answer, argument, type Invocation } from '../../command.ts'
 import { withInspection } from '../../inspect.ts'
@@ -29,11 +31,13 @@ export async function skillDependencies(invocation: Invocation): Promise<Answer>
     const proposals = missing.length === 0 ? [] : missingInstallsOf(skill, { ...ground, hasBin })
     const data = { name: skill.name, missing, installs: installData(proposals), ran: [] as string[] }
     if (flags['run'] === true && missing.length > 0) return run({ skill, proposals, access, data }, invocation)
+    const mountable = await mountableOf(missing, inspection)
     return {
       data,
       exit: missing.length > 0 ? 1 : 0,
       show: () => {
         terminal.line(missing.length === 0 ? INSTALL_WORDS.nothingMissing(skill.name) : INSTALL_WORDS.misses(missing))
+        if (mountable.length > 0) terminal.line(mountLine(mountable, inspection, invocation))
         printInstalls(proposals, terminal, '  ')
         if (proposals.some((each) => whyNotRun(each) === undefined)) terminal.line(INSTALL_WORDS.toRun(skill.name))
       },
@@ -62,6 +66,17 @@ function missingOf(
   const isThere = (bin: string): boolean => facts.hasBin(bin)
   const anyBins = requires.anyBins.some(isThere) ? [] : requires.anyBins
   return [...requires.bins.filter((bin) => !isThere(bin)), ...anyBins]
+}
+
+/** Those that are in the home of the person, from where commands get what a setting names. */
+async function mountableOf(missing: readonly string[], { loaded }: Pick<Inspection, 'loaded'>) {
+  const found = await findPrograms(missing, sandboxOptions(loaded))
+  return found.filter(({ type }) => type === 'found').map(({ name }) => name)
+}
+
+function mountLine(names: readonly string[], { loaded }: Pick<Inspection, 'loaded'>, { terminal }: Invocation): string {
+  const all = [...new Set([...loaded.config.execution.programs, ...names])]
+  return INSTALL_WORDS.mountable(all, terminal.shortPath(join(loaded.nexusHome, 'nexus.yaml')))
 }
 
 interface Running {
@@ -94,12 +109,14 @@ async function run({ skill, proposals, access, data }: Running, invocation: Invo
   const after = await inspectSkills({ ...places(invocation), tolerateConfigErrors: true })
   const missing = missingOf(skill, after)
   const { facts } = after
+  const mountable = await mountableOf(missing, after)
   return {
     data: { ...data, missing },
     exit: missing.length > 0 ? 1 : 0,
     show: () => {
       if (missing.length === 0) terminal.line(INSTALL_WORDS.nothingMissing(skill.name))
       else terminal.line(INSTALL_WORDS.stillMissing(missing, facts.programDirectories ?? []))
+      if (mountable.length > 0) terminal.line(mountLine(mountable, after, invocation))
     },
   }
 }

@@ -30,6 +30,7 @@ export async function installSkills(invocation: Invocation): Promise<Answer> {
     openSource(locator, { ...access, likely }),
   )
   for (const { path, why } of opened.refused) terminal.note(INSTALL_WORDS.refusedSkill(path, why))
+  if (opened.candidates.length === 0) throw installError('FILE_NOT_FOUND', INSTALL_MESSAGES.noSkills(what))
   if (flags['list'] === true) return listed(opened, invocation)
   const chosen = await choose(opened, { what, locator, invocation })
   const packages = await installing.fetching('fetching files', () => opened.read(chosen))
@@ -77,12 +78,11 @@ interface Choosing {
   readonly invocation: Invocation
 }
 
-/** The skills that are asked for. Throws FILE_NOT_FOUND, INVALID_ARGUMENT when nothing says which. */
+/** The skills that are asked for. Throws SKILL_NOT_FOUND, INVALID_ARGUMENT when nothing says which. */
 async function choose(
   { candidates }: OpenedSource,
   { what, locator, invocation }: Choosing,
 ): Promise<readonly Candidate[]> {
-  if (candidates.length === 0) throw installError('FILE_NOT_FOUND', INSTALL_MESSAGES.noSkills(what))
   const asked = [...namesFlag(invocation, 'skill')]
   if (locator.type === 'git' && locator.skill !== undefined) asked.push(locator.skill)
   const isOpen = asked.length === 0 && candidates.length > 1 && invocation.flags['all'] !== true

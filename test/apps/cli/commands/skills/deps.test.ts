@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import type { JsonObject } from '../../../../../src/kernel/index.ts'
 import { skillText } from '../../../../skills/install/git-server.ts'
+import { whySkipped } from '../../../../machine/sandbox/required.ts'
 import { Place } from '../../nexus.ts'
 
 /** A place of the user's with a skill that needs `no-such-tool`, and installers that write down how they were started. */
@@ -114,7 +115,7 @@ test('deps places a download only where its digest is the one that the skill say
   const cert = spawnSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', 'key.pem', '-out', 'cert.pem', '-days', '2', '-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'], { cwd: place.root }) // oxfmt-ignore
   if (cert.status !== 0) return t.skip('openssl is not here')
   mkdirSync(join(place.root, 'pack/tool-1'), { recursive: true })
-  writeFileSync(join(place.root, 'pack/tool-1/no-such-tool'), '#!/bin/sh\n', { mode: 0o755 })
+  writeFileSync(join(place.root, 'pack/tool-1/no-such-tool'), '#!/bin/sh\necho it runs\n', { mode: 0o755 })
   assert.equal(spawnSync('tar', ['-czf', 'tool.tar.gz', '-C', 'pack', 'tool-1'], { cwd: place.root }).status, 0)
   const file = (name: string) => readFileSync(join(place.root, name))
   const bytes = file('tool.tar.gz')
@@ -130,7 +131,7 @@ test('deps places a download only where its digest is the one that the skill say
   const run = async (sha256: string) => {
     const here = ground(t, [entry(sha256)])
     const ended = await here.place.run(['skills', 'deps', 'needy', '--run', '--yes', '--json'], { env })
-    return { ...ended, tools: join(here.place.home, 'tools') }
+    return { ...ended, here, tools: join(here.place.home, 'tools') }
   }
   const wrong = await run('0'.repeat(64))
   assert.equal(wrong.code, 1)
@@ -139,5 +140,14 @@ test('deps places a download only where its digest is the one that the skill say
   const right = await run(digest)
   assert.ok(existsSync(join(right.tools, 'no-such-tool')), right.stdout + right.stderr)
   const { data } = JSON.parse(right.stdout) as { data: JsonObject }
-  assert.deepEqual(data['missing'], ['no-such-tool'], 'the directory is none in which commands look')
+  assert.deepEqual(data['missing'], ['no-such-tool'], 'commands get it when a setting names it')
+  if (whySkipped()) return
+  const { deps, place: there } = right.here
+  const [line] = /execution: \{.*\}$/m.exec((await deps()).stdout) ?? []
+  assert.equal(line, 'execution: { programs: [no-such-tool] }')
+  writeFileSync(join(there.home, 'nexus.yaml'), `${line}\n`)
+  const done = await deps()
+  assert.equal(done.code, 0, done.stdout + done.stderr)
+  const ran = await there.run(['skills', 'run', 'needy', '--trust', '--', 'no-such-tool'])
+  assert.equal(ran.stdout, 'it runs\n', ran.stderr)
 })

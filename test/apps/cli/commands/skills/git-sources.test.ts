@@ -81,9 +81,9 @@ test('a git source: fetched by refresh, what asks for more waits for update, and
 test('a source gives no skill the settings of its name unless they are accepted; follow takes the rest, but nothing that the install policy does not allow', async (t) => {
   const server = await startGitServer(t)
   const upstream = server.upstream('team').write('plain/SKILL.md', skillText('plain'))
-  upstream.write('github/SKILL.md', skillText('github')).publish()
+  upstream.write('hub/SKILL.md', skillText('hub')).publish()
   const place = new Place(t)
-  const entries = 'entries: { github: { env: { GITHUB_TOKEN: abcdefgh } } }'
+  const entries = 'entries: { hub: { env: { HUB_TOKEN: abcdefgh } } }'
   configure(place, `skills: { sources: [{ type: git, url: '${server.url('team')}' }], ${entries} }\n`)
   const run = (...args: string[]) => place.run(['skills', ...args])
   await run('refresh')
@@ -91,9 +91,9 @@ test('a source gives no skill the settings of its name unless they are accepted;
   assert.deepEqual(await served(), ['plain'])
   const stopped = await run('update', '--all', '--yes')
   assert.equal(stopped.code, 2)
-  assert.match(stopped.stderr, /--accept github/)
-  assert.equal((await run('update', '--all', '--yes', '--accept', 'github')).code, 0)
-  assert.deepEqual(await served(), ['github', 'plain'])
+  assert.match(stopped.stderr, /--accept hub/)
+  assert.equal((await run('update', '--all', '--yes', '--accept', 'hub')).code, 0)
+  assert.deepEqual(await served(), ['hub', 'plain'])
 
   configure(place, `skills: { sources: [{ type: git, url: '${server.url('team')}', follow: true }] }\n`)
   upstream.write('plain/scripts/go.sh', '#!/bin/sh\n', 0o755).publish()
