@@ -3,7 +3,8 @@ import { type Candidate, candidateOf, type Package, packageOf } from './found.ts
 import type { LockedSource } from './lock-file.ts'
 import { checkPath, type Locator } from './locator.ts'
 import { installError, MESSAGES } from './messages.ts'
-import { type GitAccess, type Ref, type Refs, Repository, type TreeFile } from './repository.ts'
+import type { Ref, Refs, TreeFile } from './git-output.ts'
+import { type GitAccess, Repository } from './repository.ts'
 
 /** The skills of a source, and how they are read. Dispose it after use. */
 export interface OpenedSource extends AsyncDisposable {

@@ -35,7 +35,7 @@ interface Journal {
   /** Digest of the lock that it replaces; null where there was none. */
   readonly lockBefore: string | null
   readonly memory: Memory
-  readonly seats?: Seats & OfUser
+  readonly seats: Seats & OfUser
 }
 
 /** Whoever ends a change may not know them. */
@@ -125,7 +125,7 @@ function readJournal(text: string): Journal | undefined {
     const isOurs = journal.moves.every(
       ({ name, stage, backup }) => isPlacedName(name) && HIDDEN.test(backup) && (stage === null || HIDDEN.test(stage)),
     )
-    return isOurs && typeof journal.lock === 'string' && isJsonObject(journal.memory) ? journal : undefined
+    return isOurs && typeof journal.lock === 'string' && isJsonObject(journal.memory) && isJsonObject(journal.seats) ? journal : undefined // oxfmt-ignore
   } catch {
     // A journal is written whole or not at all: this is none.
     return undefined
@@ -162,10 +162,10 @@ async function finish(scope: Scope, { tree, journal }: { tree: Tree; journal: Jo
   await tree.write(LOCK_FILE, { bytes: Buffer.from(journal.lock), isDurable: true })
   const gone = journal.moves.filter((each) => each.stage === null).map(({ name }) => name)
   // Ours is the truth: where theirs cannot be written now, the next change writes it.
-  const { home = scope.home, stateHome, filled = [], emptied = [] } = journal.seats ?? {}
-  const ofUser = { ...scope, home, stateHome }
-  await writeNpmLock(ofUser, tree, { lock: readLock(journal.lock, scope.lockPath), gone }).catch(() => undefined)
-  const failed = await seat(ofUser, { filled, emptied }).catch((error: unknown) => error)
+  const { filled, emptied, ...ofUser } = journal.seats
+  const theirs = { ...scope, ...ofUser }
+  await writeNpmLock(theirs, tree, { lock: readLock(journal.lock, scope.lockPath), gone }).catch(() => undefined)
+  const failed = await seat(theirs, { filled, emptied }).catch((error: unknown) => error)
   await removeJournal(scope)
   // A copy that cannot be removed now is hidden, and the next change tries again.
   for (const { backup } of journal.moves) await tree.removeAll(`skills/${backup}`)

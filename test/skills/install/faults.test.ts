@@ -65,6 +65,7 @@ async function interrupted({ root, place, scope }: ReturnType<typeof ground>) {
     ...{ owner, root: scope.root, moves, lock: readFileSync(other.lockPath, 'utf8') },
     lockBefore: createHash('sha256').update(readFileSync(scope.lockPath)).digest('hex'),
     memory: { 'skills/a': { before: [...lockOf(scope).values()] } },
+    seats: { home: scope.home, filled: [], emptied: [] },
   }
   writeFileSync(join(scope.stateDirectory, `${scope.key}.journal`), JSON.stringify(journal))
 }

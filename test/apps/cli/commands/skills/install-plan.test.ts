@@ -91,6 +91,18 @@ test('a command that is proposed has the options that were typed, and none that 
   assert.match(frozen.stderr, /: nexus skills ci --scope workspace --yes$/m)
 })
 
+test('a place without skills is an error, also for --list, and so is an archive that is not there', async (t) => {
+  const place = placeWith(t, { one: '' })
+  for (const [source, says] of [
+    ['.', /no SKILL\.md/],
+    ['./x.zip', /x\.zip is no file/],
+  ] as const) {
+    const { code, stderr } = await place.run(['skills', 'install', source, '--list'])
+    assert.notEqual(code, 0, source)
+    assert.match(stderr, says)
+  }
+})
+
 test('a password in the address of a skills-lock.json is not shown', async (t) => {
   const place = placeWith(t, {})
   const entry = { source: 'https://user:hidden@127.0.0.1/x.git', sourceType: 'git' }
