@@ -2,4 +2,5 @@
 import { rounds } from './rounds.ts'
 
 process.env['TEST_ROUNDS'] = String(rounds(200))
-for (const name of ['kill', 'hostile-trees', 'archives']) await import(`../skills/install/${name}.test.ts`)
+for (const name of ['kill', 'hostile-trees', 'hostile-git', 'archives'])
+  await import(`../skills/install/${name}.test.ts`)

@@ -24,8 +24,8 @@ export async function openSource(locator: Locator, access: SourceAccess): Promis
   return (await import('./archive/open-archive.ts')).openArchive(locator, access)
 }
 
-export function gitAccess({ scope, home, sshAgent, settings, signal, onBytes }: SourceAccess): GitAccess {
-  return { home, sshAgent, settings, signal, onBytes, workDirectory: privateDirectory(scope.nexusHome, 'git') }
+export function gitAccess({ scope, likely: _, ...access }: SourceAccess): GitAccess {
+  return { ...access, workDirectory: privateDirectory(scope.nexusHome, 'git') }
 }
 
 /** Entries that are looked at in a folder that a person names. */

@@ -14,6 +14,8 @@ export interface GitAccess {
   /** The part of the user's configuration that git needs. Default: it is read. */
   readonly settings?: Promise<GitUser['settings']> | undefined
   readonly signal?: AbortSignal | undefined
+  /** Longest time of one run of git, in milliseconds. Default: five minutes. */
+  readonly fetchMs?: number | undefined
   /** Hears now and then how much came. */
   readonly onBytes?: ((bytes: number) => void) | undefined
 }
@@ -153,13 +155,13 @@ export class Repository {
     const stop = new AbortController()
     const watch = setInterval(() => void this.#watchSize(stop), WATCH_MS)
     watch.unref()
-    const { signal } = this.#access
+    const { signal, fetchMs = FETCH_MS } = this.#access
     try {
       const ended = await runGit({
         args: [...(directory === undefined ? [] : [`--git-dir=${directory}`]), ...args],
         cwd: directory ?? '/',
         input,
-        timeoutMs: FETCH_MS,
+        timeoutMs: fetchMs,
         maxOutputBytes,
         protocols: [new URL(this.url).protocol.slice(0, -1)],
         user: this.#user,

@@ -1,11 +1,15 @@
 /** Rows of the list of hostile archives and repositories in docs/security.md that no other test has. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { keptScope, lockOf, openSource, refreshKept, verifyCopies } from '../../../src/skills/install/index.ts'
+import { processesWith } from '../../apps/mcp/client.ts'
 import { skillText, startGitServer } from './git-server.ts'
 import { Ground } from './rig.ts'
 
@@ -95,4 +99,25 @@ test('the next fetch removes the repository that a killed process left', async (
   writeFileSync(join(work, `${namespace}-4194304-1-00000000/HEAD`), 'ref: refs/heads/none\n')
   await here.install({ type: 'git', url: server.url('tools') })
   assert.deepEqual(readdirSync(work), [])
+})
+
+test('a server that sends 10 bytes a second ends with the time of a fetch, and nothing is left', async (t) => {
+  const timers: NodeJS.Timeout[] = []
+  const server = createServer((_, response) => {
+    response.setHeader('content-type', 'application/x-git-upload-pack-advertisement')
+    timers.push(setInterval(() => response.write('0'.repeat(10)), 1_000))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    for (const timer of timers) clearInterval(timer)
+    server.closeAllConnections()
+    server.close()
+  })
+  const here = new Ground(t)
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/slow.git`
+  const access = { ...here.access(), fetchMs: 1_500 }
+  await assert.rejects(openSource({ type: 'git', url }, access), { code: 'TIMEOUT' })
+  assert.deepEqual(readdirSync(join(here.nexusHome, 'cache/git')), [])
+  assert.deepEqual(processesWith(url), [])
 })
