@@ -57,7 +57,7 @@ const BAD: readonly (readonly [text: string, found: readonly string[], words: Re
   ['lmits: {}', ['1:1 config-unknown-key'], /Did you mean "limits"\?/],
   ['skill_dirs: [./team]', ['1:1 config-unknown-key'], /Did you mean skills\.skill_dirs\?/],
   ['skill_dir: [./team]', ['1:1 config-unknown-key'], /Did you mean skills\.skill_dirs\?/],
-  ['execution: {workspace: {mode: direct}}', ['1:25 config-unknown-key'], /Delete the line with "mode"/],
+  ['execution: {workspace: {mode: direct}}', ['1:25 config-unknown-key'], /Use one of: maxFiles/],
   ['temprature: 1', ['1:1 config-unknown-key'], /^(?!.*Did you mean).*Use one of: model/],
   [
     'model: {provider: openai, name: m, temprature: 1}',
