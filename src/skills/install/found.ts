@@ -1,6 +1,7 @@
 import { compareUtf8, type ManifestEntry, sha256, SKILL_FILE, type SkillDocument } from '../../kernel/index.ts'
 import { MANIFEST_LIMITS, treeDigest } from '../../machine/skill-files/index.ts'
 import { parseSkill } from '../format/index.ts'
+import { isPortable } from './archive/limits.ts'
 import { directoryName } from './names.ts'
 import { installError, MESSAGES } from './messages.ts'
 
@@ -67,8 +68,6 @@ export function packageOf(candidate: Candidate, all: readonly PackedFile[], left
   return { ...candidate, files, manifest, digest: treeDigest(manifest), document, leftOut }
 }
 
-const RESERVED = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i
-
 /** Names that every system can hold, and that no two systems read differently. */
 function checkNames({ name }: Candidate, files: readonly PackedFile[]): void {
   if (files.length > MANIFEST_LIMITS.maxFiles)
@@ -76,7 +75,7 @@ function checkNames({ name }: Candidate, files: readonly PackedFile[]): void {
   const taken = new Map<string, string>()
   for (const { path } of files) {
     const parts = path.split('/')
-    const isBad = parts.some((part) => part === '.git' || !isPortable(part))
+    const isBad = !parts.every(isPortable)
     const isLong = Buffer.byteLength(path) > MANIFEST_LIMITS.maxPathBytes || parts.length > MANIFEST_LIMITS.maxDepth
     if (isBad || isLong) throw installError('SKILL_INVALID', MESSAGES.badFileName(name, path))
     parts.forEach((_, index) => {
@@ -100,12 +99,6 @@ function checkRepositories({ name }: Candidate, files: readonly PackedFile[]): v
     const isOne = ['objects/', 'refs/'].every((part) => files.some((file) => file.path.startsWith(`${above}${part}`)))
     if (isOne) throw installError('SKILL_INVALID', MESSAGES.embeddedRepository(name, above))
   }
-}
-
-/** Whether a part of a path is the same name on every system. */
-export function isPortable(part: string): boolean {
-  if (part === '' || part === '.' || part === '..' || /[. ]$/.test(part) || RESERVED.test(part)) return false
-  return !/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\uFFFD\\:*?"<>|]/u.test(part) && part === part.normalize('NFC')
 }
 
 /** The manifest of a placed copy leaves them out too, or other systems add them to an archive. */

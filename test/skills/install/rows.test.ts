@@ -30,6 +30,14 @@ test('an archive inside of an archive stays a file', async (t) => {
   assert.deepEqual(readFileSync(join(here.scope.root, 'skills/a/inner.zip')), readFileSync(inner))
 })
 
+test('a name that another system reads as a repository is refused, also in a folder', async (t) => {
+  const here = new Ground(t)
+  here.write('from/a/SKILL.md', skillText('a'))
+  here.write('from/a/.GIT/config', '[core]\n\tfsmonitor = touch x\n')
+  await assert.rejects(here.folder('from'), { code: 'SKILL_INVALID' })
+  assert.deepEqual(readdirSync(here.scope.root), [])
+})
+
 test('an archive without SKILL.md has no skill, one of 11 MiB is refused, and setuid bits are gone', async (t) => {
   const here = new Ground(t)
   here.write('none/readme.md', 'x')

@@ -54,7 +54,8 @@ export class Paths {
   }
 }
 
-function isPortable(part: string): boolean {
+/** Whether a part of a path is the same name on every system, and names no repository. */
+export function isPortable(part: string): boolean {
   if (part === '' || part === '.' || part === '..' || part.toLowerCase() === '.git') return false
   if (/[. ]$/.test(part) || DEVICES.test(part)) return false
   return !/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\uFFFD\\:*?"<>|]/u.test(part) && part === part.normalize('NFC')
