@@ -26,6 +26,10 @@ const NETWORK_USERS: Readonly<Record<string, string>> = {
   'src/apps/mcp/http/serve-http.ts: node:http': 'types of a request and a response',
   'src/machine/egress/egress.ts: node:net': 'listens on the unix socket of one command',
   'src/machine/egress/http.ts: node:http': 'reads requests of a command, and sends them through connections of net/',
+  'src/machine/egress/authority.ts: node:tls': 'the certificate and key of one host',
+  'src/machine/egress/terminate.ts: node:http':
+    'reads requests with masked keys, and sends them through connections of net/',
+  'src/machine/egress/terminate.ts: node:tls': 'ends the TLS of a command',
   'src/machine/sandbox/runner/pipes.ts: node:net': 'reads pipes that it inherited; it connects to nothing',
   'src/store/postgres/pool.ts: pg': 'connects to the database that the user configured',
   'src/testing/model-server.ts: node:http': 'a server for tests, on loopback',

@@ -26,6 +26,8 @@ export interface SkillEntry {
   readonly network: readonly string[]
   /** The command that installs what it needs. */
   readonly setup?: string
+  /** Commands get placeholders for the values of `apiKey` and `env`. */
+  readonly isMasked?: boolean
   /** Everything that was left out because what it refers to cannot be had. */
   readonly broken: readonly BrokenReference[]
 }

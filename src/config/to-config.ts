@@ -67,7 +67,7 @@ function toModel(model: NonNullable<Settings['model']>): ModelConfig {
 }
 
 function toEntry(
-  { enabled, apiKey, env, config, setup, network = [] }: Settings['skills']['entries'][string],
+  { enabled, apiKey, env, config, setup, credentials, network = [] }: Settings['skills']['entries'][string],
   broken: readonly BrokenReference[],
 ): SkillEntry {
   return {
@@ -78,6 +78,7 @@ function toEntry(
     config: (config ?? {}) as JsonObject,
     network,
     ...(setup !== undefined && { setup }),
+    ...(credentials === 'mask' && { isMasked: true }),
     broken,
   }
 }

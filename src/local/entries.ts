@@ -34,16 +34,20 @@ export function entryValues(
     if (!entry) return undefined
     // The signal of one command must not end the reading that others wait for as well; it has a time limit of its own.
     const apiKey = (): Promise<string | undefined> => secrets.read(['skills', 'entries', key, 'apiKey'])
-    const { env, hasApiKey, network, setup } = entry
-    return { env, apiKey: hasApiKey ? apiKey : undefined, hosts: readHostRules(network), setup }
+    const { env, hasApiKey, network, setup, isMasked = false } = entry
+    return { env, apiKey: hasApiKey ? apiKey : undefined, hosts: readHostRules(network), setup, isMasked }
   }
 }
 
 /** Variables that no command will ever get, and secrets too short to be hidden, each with its place. */
 export async function readEntries(loaded: LoadedConfig): Promise<readonly Diagnostic[]> {
-  const { skills, agents } = loaded.config
+  const { skills, agents, execution } = loaded.config
   const found = [
-    ...[...skills.entries].flatMap(([key, entry]) => [...addressAsKey(key), ...findingsOf(key, entry)]),
+    ...[...skills.entries].flatMap(([key, entry]) => [
+      ...addressAsKey(key),
+      ...findingsOf(key, entry),
+      ...masksOf(key, entry, execution.sandbox),
+    ]),
     ...agents.flatMap((agent, index) => (agent.skills ?? []).flatMap((item, at) => twinInList(item, [index, at]))),
   ]
   return placed(found, loaded)
@@ -78,4 +82,17 @@ function findingsOf(key: string, { env, apiKey }: SkillEntry): SettingFinding[] 
   if (apiKey === undefined || apiKey.length >= MIN_SECRET_CHARS) return refused
   const words = ENTRIES.shortSecret({ setting: `${place.join('.')}.apiKey` }, MIN_SECRET_CHARS)
   return [...refused, { ...words, keys: [...place, 'apiKey'] }]
+}
+
+/** Names of keys with which clients sign, and which they send to no server. */
+const SIGNING = /^AWS_(?:SECRET_ACCESS_KEY|ACCESS_KEY_ID|SESSION_TOKEN)$|PRIVATE_KEY|SIGNING|HMAC|JWT|CERTIFICATE/i
+
+function masksOf(key: string, entry: SkillEntry, sandbox: Config['execution']['sandbox']): SettingFinding[] {
+  if (entry.isMasked !== true) return []
+  const [keys, name] = [['skills', 'entries', key, 'credentials'], `skills.entries.${toSafeLine(key)}`]
+  const unused = sandbox === 'none' ? [ENTRIES.maskWithoutSandbox({ entry: name })] : []
+  const hostless = sandbox !== 'none' && entry.network.length === 0 ? [ENTRIES.maskWithoutHost({ entry: name })] : []
+  const signers = Object.keys(entry.env).filter((variable) => SIGNING.test(variable))
+  const signing = signers.map((variable) => ENTRIES.maskOfSigner({ entry: name, name: variable }))
+  return [...unused, ...hostless, ...signing].map((words) => ({ ...words, keys }))
 }

@@ -54,6 +54,24 @@ export const ENTRIES = {
       `Nexus does not hide ${setting} in the output of commands. It has fewer than ${least} characters.`,
       'Use a longer key.',
     ),
+  maskWithoutHost: ({ entry }: Facts<'entry'>) =>
+    row(
+      'mask-no-host',
+      `No host gets the key of ${entry}. It is masked, and its entry names no host.`,
+      `Add the hosts of its API to ${entry}.network.`,
+    ),
+  maskWithoutSandbox: ({ entry }: Facts<'entry'>) =>
+    row(
+      'mask-no-sandbox',
+      `No host gets the key of ${entry}. It is masked, and commands run without a sandbox, where nothing puts it in.`,
+      'Set execution.sandbox to local, or remove credentials: mask.',
+    ),
+  maskOfSigner: ({ entry, name }: Facts<'entry' | 'name'>) =>
+    row(
+      'mask-signing',
+      `The key ${name} of ${entry} is masked. A program that signs with it signs with the placeholder, and its requests fail.`,
+      `Remove credentials: mask from ${entry}.`,
+    ),
 } as const
 
 export const WORKSPACE = {

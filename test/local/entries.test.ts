@@ -36,6 +36,20 @@ agents:
 })
 
 describe('a value of an entry', () => {
+  it('that is masked where no host gets it, or where clients sign with it, is a warning', async () => {
+    await using place = await makePlace({
+      user: 'skills: {entries: {a: {credentials: mask}, b: {credentials: mask, network: [x.org], env: {AWS_SECRET_ACCESS_KEY: abcdef-12}}, c: {credentials: pass}}}',
+    })
+    const found = await readEntries(await place.load())
+    assert.deepEqual(
+      found.map(({ code, subject }) => [code, subject]),
+      [
+        ['mask-no-host', 'skills.entries.a.credentials'],
+        ['mask-signing', 'skills.entries.b.credentials'],
+      ],
+    )
+  })
+
   it('that is too short to be hidden, or that no command gets, is a warning with its place', async () => {
     await using place = await makePlace({
       user: 'skills: {entries: {a: {apiKey: "12345"}, b: {apiKey: "123456"}, c: {env: {LD_PRELOAD: x}}}}',

@@ -61,6 +61,10 @@ const entry = v.pipe(
       is(text, { texts: 'literal' }),
       'A command that installs what the skill needs, run once per revision in the sandbox; {baseDir} is the skill.',
     ),
+    credentials: setting(
+      is(v.picklist(['pass', 'mask']), { usersOnly: true }),
+      'mask: commands get placeholders for apiKey and env; the proxy puts the values in, for hosts of this entry only.',
+    ),
     config: setting(v.record(v.string(), v.unknown()), 'Free settings, for requires.config.'),
   }),
   about('Settings of one skill. They reach copies from trusted sources only.'),

@@ -4,6 +4,7 @@ import { errorMessage, type HostPort, isNexusError, readHostName, shownHost, toS
 import { connectPinned, type NetOptions } from '../net/index.ts'
 import { REFUSED, type RefusalFacts } from './messages.ts'
 import { type EgressPolicy, judge, type RefusedBecause } from './policy.ts'
+import type { MaskOptions, Terminator } from './masks.ts'
 
 /** A host that a command reached; bytes as the host got and sent them. */
 export interface ReachedHost extends HostPort {
@@ -26,9 +27,6 @@ export interface EgressReport {
   readonly refused: readonly RefusedHost[]
 }
 
-/** Serves a connection to a host that was admitted, in place of passing its bytes on. It ends both sides. */
-export type TunnelHandler = (client: Duplex, to: HostPort, dial: () => Promise<Duplex>) => void
-
 export interface DoorOptions {
   /** How hosts are reached: the user's own proxy and certificates, where there are any. */
   readonly net?: NetOptions
@@ -38,7 +36,8 @@ export interface DoorOptions {
   readonly ask?: ((to: HostPort, signal: AbortSignal) => Promise<boolean>) | undefined
   /** How long a connection waits for the answer; default 60 s. */
   readonly askMs?: number
-  readonly handlerFor?: (to: HostPort) => TunnelHandler | undefined
+  /** Keys that the command does not see, and what ends the TLS of their hosts. */
+  readonly masked?: MaskOptions | undefined
 }
 
 const ASK_MS = 60_000
@@ -69,6 +68,8 @@ interface Counted {
 
 export class Door {
   readonly options: DoorOptions
+  /** Ends the TLS of hosts that get masked keys; absent where there are none. */
+  terminator: Terminator | undefined
   readonly #policy: EgressPolicy
   readonly #ending = new AbortController()
   readonly #answers = new Map<string, Promise<boolean>>()
@@ -82,6 +83,11 @@ export class Door {
   constructor(policy: EgressPolicy, options: DoorOptions) {
     this.#policy = policy
     this.options = options
+  }
+
+  /** Aborts when the command has ended. */
+  get signal(): AbortSignal {
+    return this.#ending.signal
   }
 
   /** A host and port as they were asked for, in the form that is compared. Throws RefusedConnection for an address. */
@@ -128,6 +134,7 @@ export class Door {
   /** Ends every connection. */
   close(): EgressReport {
     this.#ending.abort()
+    this.terminator?.close()
     for (const settle of this.#open) settle()
     return {
       reached: [...this.#reached.values()].map(({ host, port, counts: { connections, sent, received } }) => ({

@@ -18,6 +18,8 @@ const SOCKS_VERSION = 5
 /** Listens at `path`, a new unix socket for whoever may open it, until it is closed. Rejects where that cannot be made. */
 export async function serveEgress(path: string, policy: EgressPolicy, options: DoorOptions = {}): Promise<Egress> {
   const door = new Door(policy, options)
+  const { masked } = options
+  if (masked) door.terminator = (await import('./terminate.ts')).createTerminator(door, masked)
   const http = createHttpFront(door)
   const clients = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true }, (client) => {

@@ -5,7 +5,7 @@ import type { HostPort } from '../../kernel/index.ts'
 import { type Door, RefusedConnection } from './door.ts'
 import { joined, type TakesHttp, tunnel } from './tunnel.ts'
 
-const MAX_HEADER_BYTES = 64 * 1024
+export const MAX_HEADER_BYTES = 64 * 1024
 /** They concern one connection, or this proxy. */
 const HOP =
   /^(?:connection|proxy-connection|keep-alive|te|trailer|transfer-encoding|upgrade|host|proxy-authorization|proxy-authenticate)$/i
@@ -120,36 +120,19 @@ export function createHttpFront(door: Door): HttpFront {
       const to = door.read(name, Number(port))
       await door.admit(to)
       if (head.length > 0) client.unshift(head)
-      startTunnel(client, to, await dialUnlessHandled(to))
+      const upstream = await door.dial(to)
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      tunnel(client, upstream, { to, door, takesHttp: acceptFor })
     } catch (error) {
       refuse(client, error)
     }
   }
 
-  const dialUnlessHandled = (to: HostPort): Promise<Duplex> | undefined =>
-    door.options.handlerFor?.(to) ? undefined : door.dial(to)
-
-  function startTunnel(client: Duplex, to: HostPort, upstream: Duplex | undefined): void {
-    client.write('HTTP/1.1 200 Connection established\r\n\r\n')
-    serveTunnel(client, upstream, { to, door, takesHttp: acceptFor })
-  }
-
   return { accept, acceptFor, close: () => server.closeAllConnections() }
 }
 
-/** Gives the connection to the handler of its host, else passes it on. */
-export function serveTunnel(
-  client: Duplex,
-  upstream: Duplex | undefined,
-  way: { readonly to: HostPort; readonly door: Door; readonly takesHttp: TakesHttp },
-): void {
-  const { to, door } = way
-  if (upstream) tunnel(client, upstream, way)
-  else door.options.handlerFor?.(to)?.(client, to, () => door.dial(to))
-}
-
-function hostHeader({ host, port }: HostPort): string {
-  return port === 80 ? host : `${host}:${port}`
+export function hostHeader({ host, port }: HostPort, usual = 80): string {
+  return port === usual ? host : `${host}:${port}`
 }
 
 /** Names and values in turn: those that were sent, without their framing, and the host that was asked for. */
@@ -165,7 +148,7 @@ function framing({ headers }: IncomingMessage): string[] {
 }
 
 /** Names and values in turn, without those that concern one connection only. */
-function passed(raw: readonly string[], connection: string | undefined): string[] {
+export function passed(raw: readonly string[], connection: string | undefined): string[] {
   const named = new Set((connection ?? '').toLowerCase().split(/[\s,]+/))
   return raw.flatMap((name, index) =>
     index % 2 === 1 || HOP.test(name) || named.has(name.toLowerCase()) ? [] : [name, raw[index + 1] ?? ''],
@@ -186,7 +169,7 @@ function textOf(error: unknown): string {
   return error instanceof RefusedConnection ? error.message : 'Nexus could not pass the request on.'
 }
 
-function answer(response: ServerResponse, error: unknown): void {
+export function answer(response: ServerResponse, error: unknown): void {
   const text = `${textOf(error)}\n`
   response.writeHead(statusOf(error), { 'content-type': 'text/plain; charset=utf-8', connection: 'close' }).end(text)
 }

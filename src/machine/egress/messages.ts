@@ -51,4 +51,8 @@ export const REFUSED: Readonly<Record<RefusedBecause, (facts: RefusalFacts) => R
     message: `Nexus refused a connection to ${host} port ${port}: the request cannot be read.`,
     fix: 'Use the proxy variables as they are set.',
   }),
+  'masked-upgrade': ({ host, port }) => ({
+    message: `Nexus refused ${host} port ${port}: with a masked key only HTTP passes, and the request asks for another protocol.`,
+    fix: 'Only the user can change it: remove credentials: mask from the entry of the skill.',
+  }),
 }

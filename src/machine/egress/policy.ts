@@ -13,7 +13,8 @@ export interface EgressPolicy {
 /**
  * Why a connection was refused. `denied`: by the list of denied hosts; `limits`: by the rules of the agent; `not-allowed`: no list contains it;
  * `literal`: an address in place of a name; `address`: the name has an address that is not public; `other-host`: what came through names another host,
- * or is neither TLS nor HTTP on a port of the web; `unreachable`: the host did not answer; `malformed`: a request that cannot be read.
+ * or is neither TLS nor HTTP on a port of the web; `unreachable`: the host did not answer; `malformed`: a request that cannot be read;
+ * `masked-upgrade`: another protocol over a connection whose key is masked.
  */
 export type RefusedBecause =
   | 'denied'
@@ -24,6 +25,7 @@ export type RefusedBecause =
   | 'other-host'
   | 'unreachable'
   | 'malformed'
+  | 'masked-upgrade'
 
 export type Ruling = 'allowed' | Extract<RefusedBecause, 'denied' | 'limits' | 'not-allowed'>
 

@@ -1,8 +1,7 @@
 /** socks: connections that a command asks for by SOCKS5 (RFC 1928), by name and without a password. */
 import type { Duplex } from 'node:stream'
 import { type Door, RefusedConnection } from './door.ts'
-import { serveTunnel } from './http.ts'
-import type { TakesHttp } from './tunnel.ts'
+import { type TakesHttp, tunnel } from './tunnel.ts'
 
 const VERSION = 5
 const CONNECT = 1
@@ -82,9 +81,9 @@ async function open(
   try {
     const to = door.read(name, port)
     await door.admit(to)
-    const upstream = door.options.handlerFor?.(to) ? undefined : await door.dial(to)
+    const upstream = await door.dial(to)
     client.write(answerOf(SUCCEEDED))
-    serveTunnel(client, upstream, { to, door, takesHttp })
+    tunnel(client, upstream, { to, door, takesHttp })
   } catch (error) {
     const isUnreachable = error instanceof RefusedConnection && error.because === 'unreachable'
     reply(client, isUnreachable ? UNREACHABLE : NOT_ALLOWED)

@@ -16,6 +16,7 @@ export function tunnel(
   upstream: Duplex,
   { to, door, takesHttp }: { readonly to: HostPort; readonly door: Door; readonly takesHttp: TakesHttp },
 ): void {
+  const takesTls = door.terminator?.takesTls(to)
   const release = joined(client, upstream)
   if (to.host === 'localhost') {
     client.pipe(upstream)
@@ -40,7 +41,12 @@ export function tunnel(
       upstream.destroy()
       client.unshift(first)
       takesHttp(client, to)
-    } else if (kind === 'pass') {
+    } else if (kind === 'tls' && takesTls) {
+      upstream.unpipe(client)
+      release()
+      client.unshift(first)
+      takesTls(client, upstream, to)
+    } else if (kind === 'tls' || kind === 'pass') {
       upstream.write(first)
       client.pipe(upstream)
     } else stop(kind.stop)
@@ -61,11 +67,11 @@ export function joined(client: Duplex, upstream: Duplex): () => void {
   }
 }
 
-function kindOf(first: Buffer, { host, port }: HostPort): 'more' | 'pass' | 'http' | { readonly stop: string } {
+function kindOf(first: Buffer, { host, port }: HostPort): 'more' | 'pass' | 'tls' | 'http' | { readonly stop: string } {
   const hello = readClientHello(first)
   if (hello.type === 'more') return 'more'
   if (hello.type === 'hello') {
-    if (hello.name === host) return 'pass'
+    if (hello.name === host) return 'tls'
     return { stop: hello.name === undefined ? 'its TLS names no host' : 'its TLS names another host' }
   }
   const start = first.toString('latin1', 0, LONGEST_METHOD + 1)

@@ -83,13 +83,18 @@ function closedBy<Socket extends Duplex>(signal: AbortSignal, socket: Socket): S
 }
 
 /** A TLS connection whose certificate is that of `host`, whatever the environment of Node says. */
-async function secured(socket: Duplex, host: string, { origin, signal, options, limits }: Dialling): Promise<Duplex> {
+export async function secured(
+  socket: Duplex,
+  host: string,
+  { origin, signal, options, limits }: Dialling,
+): Promise<Duplex> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const secure = connectTls({
     socket,
     host,
     servername: isIP(host) === 0 ? host : undefined,
     ca: options.ca,
+    secureContext: options.roots,
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: true,
   })

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { Net, NetOptions } from './types.ts'
 
 export { proxySettings } from './proxy.ts'
+export { type Roots, trustedRoots } from './roots.ts'
 export type { Net, NetLimits, NetOptions, NetRequest, NetResponse } from './types.ts'
 
 /**
@@ -15,6 +16,19 @@ export async function connectPinned(
 ): Promise<Duplex> {
   const { openPinned } = await import('./open-pinned.ts')
   return openPinned(to, options)
+}
+
+/**
+ * TLS with the server at the other end of `socket`, whose certificate must be that of the host. HTTP/1.1 is the one protocol offered.
+ * Throws `NexusError` NETWORK_FAILED, TIMEOUT or CANCELLED.
+ */
+export async function securePinned(
+  socket: Duplex,
+  to: { readonly host: string; readonly port: number; readonly signal: AbortSignal },
+  options: NetOptions,
+): Promise<Duplex> {
+  const { secureOver } = await import('./open-pinned.ts')
+  return secureOver(socket, to, options)
 }
 
 /** A client that dials only addresses that were checked. It keeps no connection open after a response. */

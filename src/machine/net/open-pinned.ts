@@ -1,7 +1,7 @@
 /** open-pinned: a connection without a protocol of its own, to addresses that were checked. */
 import type { Duplex } from 'node:stream'
 import { beforeAbort, within } from './deadline.ts'
-import { openPlain } from './dial.ts'
+import { openPlain, secured } from './dial.ts'
 import { LIMITS } from './request.ts'
 import { resolveTarget } from './resolve.ts'
 import type { NetOptions, PinnedAddress } from './types.ts'
@@ -27,4 +27,16 @@ export async function openPinned(
     const addresses = await beforeAbort(resolveTarget({ ...target, isConfigured: false }, options), bounded)
     return openPlain(target, addresses, { ...bounded, options })
   })
+}
+
+export async function secureOver(
+  socket: Duplex,
+  { host, port, signal }: { readonly host: string; readonly port: number; readonly signal: AbortSignal },
+  options: NetOptions,
+): Promise<Duplex> {
+  const origin = `${host}:${port}`
+  const limits = { ...LIMITS, ...options.limits }
+  return within({ origin, limits, signal }, 'connectMs', async (bounded) =>
+    secured(socket, host, { ...bounded, options }),
+  )
 }

@@ -1,5 +1,6 @@
 /** types: what a request is, what it gives, and the two functions that reach outside. */
 import type { Duplex } from 'node:stream'
+import type { SecureContext } from 'node:tls'
 import type { ProxySettings } from './proxy.ts'
 
 /** One address that was checked; it is dialled as it is, without another lookup. */
@@ -39,6 +40,8 @@ export interface NetOptions {
   readonly proxy?: ProxySettings
   /** Certificates (PEM) that are trusted instead of Node's list. */
   readonly ca?: string
+  /** The same as what `trustedRoots` made of them once, for many connections. */
+  readonly roots?: SecureContext
   readonly lookup?: Lookup
   readonly connect?: Connect
   /** The addresses of this machine, which are refused as well. Default: those of its interfaces at each request. */

@@ -20,6 +20,8 @@ export type { LocalOptions } from './local/options.ts'
 export type { NamedProgram } from './local/programs.ts'
 export type { MirrorLimits } from './mirror/scan.ts'
 
+export type { Mask } from '../egress/index.ts'
+
 export { checkRequest } from './request.ts'
 
 export type {

@@ -1,6 +1,6 @@
 import type { Diagnostic, OnOutput, Skill, TargetFacts } from '../../kernel/index.ts'
 import type { SetsAt } from '../changes/index.ts'
-import type { EgressOptions, EgressPolicy, EgressReport } from '../egress/index.ts'
+import type { EgressOptions, EgressPolicy, EgressReport, Mask } from '../egress/index.ts'
 import type { PathLimits } from './open-paths.ts'
 
 /** The input of a command. Nothing of the host's environment is added to `env`. */
@@ -44,6 +44,8 @@ export interface CommandNetwork
   extends Pick<EgressPolicy, 'allowed' | 'denied'>, Pick<EgressOptions, 'ask' | 'setting' | 'net'> {
   /** Files of the host with all certificates (PEM) that programs of the command trust; absent: those of the system. */
   readonly certificates?: readonly string[] | undefined
+  /** Keys that the command gets placeholders for. */
+  readonly masks?: readonly Mask[] | undefined
 }
 
 /** Commands of the settings (`setup`), of a skill that is trusted, and all others: none gets packages that a lower one downloaded. */

@@ -9,7 +9,7 @@ const NO_HOSTS: NetworkSettings = { allowed: [], denied: [] }
 /** Undefined where it reaches none, and nobody can be asked. */
 export async function commandNetwork(
   { network = NO_HOSTS }: ExecutionSettings,
-  { network: { hosts, skill, setting } }: OwnedCommand,
+  { masks, network: { hosts, skill, setting } }: OwnedCommand,
   { connecting, limits }: Pick<ToolContext, 'connecting' | 'limits'>,
 ): Promise<CommandNetwork | undefined> {
   const { allowed, denied, isClosed = false, net, certificates } = network
@@ -17,5 +17,5 @@ export async function commandNetwork(
   const remembered = connecting ? readHostRules(await connecting.remembered(skill)) : []
   const all = [...allowed, ...hosts, ...remembered]
   const ask: CommandNetwork['ask'] = connecting?.canAsk ? (to, signal) => connecting.ask(to, skill, signal) : undefined
-  return all.length > 0 || ask ? { allowed: all, denied, setting, net, certificates, ask } : undefined
+  return all.length > 0 || ask ? { allowed: all, denied, setting, net, certificates, ask, masks } : undefined
 }

@@ -23,7 +23,9 @@ export async function setupPath(
   const { signal, limits } = context
   const placed = { ...(await sandbox.place(skill, signal)), source: skill }
   const networkDomains = limits?.networkDomains
-  const result = await sandbox.setUp({ skill: placed, command, network, networkDomains }, signal)
+  // It gets no variable of the skill, so no placeholder either.
+  const hosts = network && { ...network, masks: [] }
+  const result = await sandbox.setUp({ skill: placed, command, network: hosts, networkDomains }, signal)
   if (result?.type === 'failed') return failedBy('EXECUTION_ERROR', COMMANDS.setupFailed(callName, result.output))
   return result?.path ?? []
 }

@@ -21,7 +21,7 @@ import {
   type LoadedSkill,
   type SkillStacks,
 } from '../../skills/load/index.ts'
-import type { Sandbox } from '../../machine/sandbox/index.ts'
+import type { Mask, Sandbox } from '../../machine/sandbox/index.ts'
 import type { CommandFinding, SkillDirectory } from '../findings/command-run.ts'
 import { COMMANDS, failedBy } from '../messages.ts'
 import { SANDBOX, TARGET } from '../services.ts'
@@ -38,6 +38,7 @@ export interface OwnedCommand {
   /** The address of the skill; absent: the command belongs to none, and gets nothing. */
   readonly address?: string
   readonly env: Readonly<Record<string, string>>
+  readonly masks: readonly Mask[]
   /** The hosts of the skills that are loaded, the one it runs for, and where a host for it would be written. */
   readonly network: {
     readonly hosts: readonly HostRule[]
@@ -68,6 +69,7 @@ export const SKILL_COMMANDS = serviceKey<SkillCommands>('skillCommands')
 export const NO_SKILLS: OwnedCommand = {
   type: 'owned',
   env: {},
+  masks: [],
   network: { hosts: [] },
   findings: [],
   notGiven: () => [],
@@ -127,7 +129,7 @@ export function provideCommands(services: Services, parts: CommandServices): voi
           skill: await revisionOf(skill ?? onlyOne(skills), catalog, { loaded, signal: context.signal }),
         },
         setup: skill && setupOf(skill, variables, catalog),
-        env: skill ? await variables.valuesFor(skill, context.signal) : {},
+        ...(skill ? await variables.valuesFor(skill, context.signal) : { env: {}, masks: [] }),
         findings: await oldRevisions(named, catalog),
         notGiven: (ended) => variables.notGiven(ended, skill, skills),
         skillDirectories: loaded.map(({ address, baseDir }) => {

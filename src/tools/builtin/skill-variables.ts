@@ -12,7 +12,7 @@ import {
   type TargetFacts,
   trustedNames,
 } from '../../kernel/index.ts'
-import { refusedVariable } from '../../machine/sandbox/index.ts'
+import { type Mask, refusedVariable } from '../../machine/sandbox/index.ts'
 import { type CommandFinding, type CommandRun, hasFailed, linesOf } from '../findings/command-run.ts'
 
 /** Variables under one key of `skills.entries`. Every value is a secret. */
@@ -24,6 +24,14 @@ export interface SkillEntryValues {
   readonly hosts?: readonly HostRule[]
   /** The command that installs what the skill needs. */
   readonly setup?: string | undefined
+  /** Commands get placeholders, and the hosts the values. */
+  readonly isMasked?: boolean
+}
+
+export interface GivenVariables {
+  readonly env: Readonly<Record<string, string>>
+  /** The values of `env` that are placeholders. */
+  readonly masks: readonly Mask[]
 }
 
 export interface VariableParts {
@@ -60,7 +68,7 @@ export interface SkillVariables {
   setupFor(skill: Skill): string | undefined
   /** The hosts of its entry, and the setting that they are in. */
   hostsFor(skill: Skill): { readonly hosts: readonly HostRule[]; readonly setting: string }
-  valuesFor(skill: Skill, signal: AbortSignal): Promise<Readonly<Record<string, string>>>
+  valuesFor(skill: Skill, signal: AbortSignal): Promise<GivenVariables>
   /** Variables that a command of the skill, or of none, did not get: those refused, and those that may be why it failed. */
   notGiven(ended: EndedCommand, skill: Skill | undefined, loaded: readonly Skill[]): readonly CommandFinding[]
 }
@@ -103,8 +111,9 @@ export function createSkillVariables(parts: VariableParts): SkillVariables {
     return [...verdicts, judge(primaryEnv, 'apiKey')]
   }
 
-  async function valuesFor(skill: Skill, signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
+  async function valuesFor(skill: Skill, signal: AbortSignal): Promise<GivenVariables> {
     const entry = entryOf(skill)
+    const masks: Mask[] = []
     const given = new Map<string, string>()
     for (const { name, from, verdict } of verdictsOf(skill)) {
       if (verdict !== 'given' || !mayGive(name)) continue
@@ -113,7 +122,8 @@ export function createSkillVariables(parts: VariableParts): SkillVariables {
       onSecret?.(value)
       given.set(name, value)
     }
-    return Object.fromEntries(given)
+    if (entry?.isMasked === true) masks.push(...maskAll(given, entry))
+    return { env: Object.fromEntries(given), masks }
   }
 
   function givenTo(skill: Skill): readonly string[] {
@@ -196,6 +206,17 @@ export function createSkillVariables(parts: VariableParts): SkillVariables {
       })
     },
   }
+}
+
+/** Puts placeholders in the place of values, other ones for each command. */
+function maskAll(given: Map<string, string>, { hosts = [] }: SkillEntryValues): readonly Mask[] {
+  return [...given]
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => {
+      const placeholder = `nexus_masked_${crypto.getRandomValues(Buffer.alloc(16)).toString('hex')}`
+      given.set(name, placeholder)
+      return { placeholder, value, hosts }
+    })
 }
 
 /** Completes "The command did not get the variable NAME:", and one next step. */

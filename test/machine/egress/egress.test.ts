@@ -230,25 +230,6 @@ test('localhost with its port reaches the machine itself, and no other port of i
   await assert.rejects(throughConnect(path, `127.0.0.1:${port}`), /403/)
 })
 
-test('a handler of a host gets the connection, and its own way to the host', async (t) => {
-  const port = await serveRaw(t, (socket) => socket.end('upstream'))
-  const { path } = await proxy(t, {
-    allowed: ['a.test.com'],
-    routes: { [`${PUBLIC}:443`]: port },
-    egress: {
-      handlerFor: () => async (client, to, dial) => {
-        client.write(`handled ${to.host}, `)
-        ;(await dial()).pipe(client)
-      },
-    },
-  })
-  const socket = await throughConnect(path, 'a.test.com:443')
-  let got = ''
-  socket.on('data', (data: Buffer) => (got += data.toString())).resume()
-  await once(socket, 'end')
-  assert.equal(got, 'handled a.test.com, upstream')
-})
-
 test('closing ends open connections and removes the socket', async (t) => {
   const port = await serveRaw(t, (socket) => socket.write('x'))
   const { path, report } = await proxy(t, { allowed: ['raw.test.com:99'], routes: { [`${PUBLIC}:99`]: port } })

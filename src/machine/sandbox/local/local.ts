@@ -15,7 +15,7 @@ import { cachePlaces, insideEnvironment, localFacts } from './facts.ts'
 import { type LocalOptions, type LocalSettings, READABLE, withDefaults } from './options.ts'
 import { MountedPrograms } from './mounted.ts'
 import { NamedPrograms } from './programs.ts'
-import { openWay, type OpenWay } from './way.ts'
+import { Authorities, openWay, type OpenWay } from './way.ts'
 import { recoverDead } from './recover.ts'
 import { ensureStage, type Stage } from './stage.ts'
 import { createLive, openState, type ProjectState, revisionsOf } from './state.ts'
@@ -39,6 +39,7 @@ interface Running {
   readonly liveDirectory: string
   /** Absolute path of socat, where it is installed. */
   readonly relay: string | undefined
+  readonly authorities: Authorities
 }
 
 /** Makes a local sandbox. Nothing is started, copied or made before the first command or skill; what dead ones left is put right. */
@@ -270,7 +271,7 @@ class LocalSandbox implements Sandbox {
     }
     const connection = await Connection.open(stage, state, policy, { bound: programs.bound, group })
     const workspaces = new Workspaces({ settings, state, liveDirectory })
-    return { stage, connection, liveDirectory, relay, workspaces, programs }
+    return { stage, connection, liveDirectory, relay, workspaces, programs, authorities: new Authorities() }
   }
 
   #note(diagnostics: readonly Diagnostic[]): void {

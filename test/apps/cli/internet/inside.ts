@@ -1,65 +1,19 @@
 /** Runs where real host names lead to stand-in servers: see internet.sh. The outer test is internet.test.ts. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { test, type TestContext } from 'node:test'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
 import { readEnvironment } from '../../../../src/config/index.ts'
 import type { JsonObject } from '../../../../src/kernel/index.ts'
 import { openLocal } from '../../../../src/local/index.ts'
-import { Place, type Ran, type StartOptions } from '../nexus.ts'
+import type { Ran } from '../nexus.ts'
 import { inTerminal } from '../terminal.ts'
-import { type Fixture, FIXTURES, skillText } from './fixtures.ts'
+import { FIXTURES, skillText } from './fixtures.ts'
+import { has, LAB, lineIn, place, requests, run } from './rig.ts'
+import './masked.ts'
 
-const LAB = process.env['NEXUS_LAB'] ?? ''
 /** All of them with NEXUS_LAB_ALL, else the one that goes several ways. */
 const CHOSEN = process.env['NEXUS_LAB_ALL'] ? FIXTURES : FIXTURES.filter(({ name }) => name === 'several-ways')
-
-class LabPlace extends Place {
-  override options(more: StartOptions = {}): ReturnType<Place['options']> {
-    return super.options({ ...more, env: { SSL_CERT_FILE: join(LAB, 'cert.pem'), ...more.env } })
-  }
-  settings(text: string): void {
-    mkdirSync(this.home, { recursive: true })
-    writeFileSync(join(this.home, 'nexus.yaml'), text)
-  }
-}
-
-const requests = (): string => {
-  try {
-    return readFileSync(join(LAB, 'requests'), 'utf8')
-  } catch {
-    return ''
-  }
-}
-
-function place(t: TestContext, fixture?: Fixture, frontmatter = ''): LabPlace {
-  const made = new LabPlace(t)
-  rmSync(join(made.workspace, 'nexus.yaml'), { force: true })
-  if (fixture) {
-    const root = join(made.workspace, 'skills', fixture.name)
-    for (const [path, text] of Object.entries({ ...fixture.files, 'SKILL.md': skillText(fixture) })) {
-      mkdirSync(dirname(join(root, path)), { recursive: true })
-      const body = path === 'SKILL.md' && frontmatter !== '' ? text.replace('\n---\n', `\n${frontmatter}\n---\n`) : text
-      writeFileSync(join(root, path), body)
-    }
-  }
-  return made
-}
-
-const run = (at: LabPlace, name: string, command: string, ...more: string[]): Promise<Ran> =>
-  at.run(['skills', 'run', name, '--trust', ...more, '--', command])
-
-/** The line that a finding says to write into nexus.yaml. */
-const lineIn = (text: string): string | undefined => /write in nexus\.yaml: (skills: .*\} \} \})/i.exec(text)?.[1]
-
-function has(needs: string | undefined): boolean {
-  if (needs === undefined) return true
-  const [program = '', module] = needs.split(' ')
-  if (program === 'go') return spawnSync('/usr/bin/go', ['version'], { stdio: 'ignore' }).status === 0
-  const args = module === undefined ? ['--version'] : ['-c', `import ${module}`]
-  return spawnSync(join('/usr/bin', program), args, { stdio: 'ignore' }).status === 0
-}
 
 for (const fixture of CHOSEN)
   test(
