@@ -11,6 +11,12 @@ export interface ModelConfig {
   /** Whether there is an `apiKey`, be it one that a command gives when it is needed. */
   readonly hasApiKey: boolean
   readonly api?: 'chat' | 'responses'
+  /** Most tokens of one request with its answer. */
+  readonly contextTokens?: number | undefined
+  /** Money for a million tokens. */
+  readonly price?:
+    | { readonly input: number; readonly output: number; readonly cachedInput?: number | undefined }
+    | undefined
 }
 
 /** Settings of one skill. They apply only to copies from trusted sources. */

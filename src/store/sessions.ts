@@ -104,6 +104,10 @@ export interface TurnUse {
   readonly totalTokens: number
   /** How many of `totalTokens` are an estimate, because the provider did not report them; absent when none are. */
   readonly estimatedTokens?: number
+  /** How many of `inputTokens` the provider read from its cache; absent when there were none. */
+  readonly cachedTokens?: number
+  /** Money by the price of the model that answered, exact to a billionth; absent when there was none. */
+  readonly cost?: number
   /** Milliseconds in turns, without the time in which people were asked; absent when there were none. */
   readonly activeMs?: number
 }

@@ -4,6 +4,8 @@ import type { JsonObject } from '../kernel/index.ts'
 export interface ReplyUsage {
   readonly inputTokens: number
   readonly outputTokens: number
+  /** Of the input, read from the cache. */
+  readonly cachedTokens?: number
 }
 
 /** One tool call in a reply. Arguments given as text are sent as they are, also when they are not JSON. */

@@ -1,6 +1,6 @@
 /** budgets: the most that agents and their descendants may use up: checked before each request to a model, and when an agent is made. */
 import type { AgentRecord } from '../../store/index.ts'
-import type { ModelChoice, TurnStop } from '../turns/index.ts'
+import type { TurnStop } from '../turns/index.ts'
 import { type ConfiguredAgent, type Holder, holdersOf, narrower } from './holders.ts'
 import { BUDGETS, poolError } from './messages.ts'
 import { type Counted, spentBy } from './spent.ts'
@@ -19,10 +19,7 @@ const NAMES = ['maxTokens', 'maxTurns', 'maxTimeMs', 'maxChildren', 'maxCost'] a
 /** Reached by working; the others by making agents. */
 const WORK = ['maxTokens', 'maxTurns', 'maxTimeMs', 'maxCost'] as const
 
-export function createBudgets(
-  options: Pick<PoolOptions, 'runtime' | 'config'>,
-  modelOf: (row: AgentRecord | undefined) => Promise<ModelChoice | undefined>,
-): Budgets {
+export function createBudgets(options: Pick<PoolOptions, 'runtime' | 'config'>): Budgets {
   const { store } = options.runtime
 
   /** Each holder that has a limit, with its use. The parts of the asking agent's own line count as they are. */
@@ -35,7 +32,7 @@ export function createBudgets(
       holders.map(async (holder) => {
         const names = limits.filter((name) => holder.budget[name] !== undefined)
         if (names.length === 0) return []
-        return [{ holder, spent: await spentBy(holder, { store, now: Date.now(), modelOf, names, asking }) }]
+        return [{ holder, spent: await spentBy(holder, { store, now: Date.now(), names, asking }) }]
       }),
     )
     return all.flat()

@@ -10,8 +10,6 @@ export interface Holder {
   readonly budget: Budget
   readonly sessionId: string
   readonly depth: number
-  /** Absent for a configured agent. */
-  readonly row?: AgentRecord
   /** The agents that it made. */
   children(): Promise<readonly AgentRecord[]>
 }
@@ -40,7 +38,6 @@ export async function holdersOf(
       budget: row === oldest && madeIn === undefined ? narrower(budget, configured(options, profile)) : budget,
       sessionId: row.sessionId,
       depth: row.depth,
-      row,
       children: () => agents.list({ parent: row.key }),
     }
   })

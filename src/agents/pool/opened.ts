@@ -112,14 +112,6 @@ export async function openModel({ openModel: open }: PoolOptions, name: string):
   throw poolError('INVALID_ARGUMENT', POOL.noModels(name))
 }
 
-/** The model that an agent asks; undefined when it cannot be had now. */
-export async function modelOf(options: PoolOptions, row: AgentRecord | undefined): Promise<ModelChoice | undefined> {
-  const name = row && readSettings(row).model
-  const { model } = options
-  if (name === undefined) return typeof model === 'function' ? model() : model
-  return openModel(options, name).catch(() => undefined)
-}
-
 function instructionsOf(config: PoolOptions['config'], id: string): string | undefined {
   return config?.agents.find((agent) => agent.id === id)?.instructions
 }

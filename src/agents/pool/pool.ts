@@ -3,7 +3,7 @@ import type { AgentRecord } from '../../store/index.ts'
 import { createAccess } from './access.ts'
 import { createBudgets } from './budgets.ts'
 import { infosOf } from './info.ts'
-import { createOpened, modelOf, narrowing } from './opened.ts'
+import { createOpened, narrowing } from './opened.ts'
 import { createPlaces } from './places.ts'
 import { readSettings } from './settings.ts'
 import type { PoolState } from './pool-state.ts'
@@ -23,7 +23,7 @@ export function createPool(options: PoolOptions): Pool {
   /** Temporary agents of this process. */
   const own = new Map<string, () => Promise<void>>()
 
-  const budgets = createBudgets(options, (row) => modelOf(options, row))
+  const budgets = createBudgets(options)
   const places = createPlaces(options.config?.limits.maxRunning ?? DEFAULTS.maxRunning)
   const say = (event: PoolEvent): void => {
     for (const listener of listeners) listener(event)

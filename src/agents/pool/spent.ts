@@ -1,6 +1,5 @@
 /** spent: the use of an agent with its descendants, from the rows of their turns. */
 import type { AgentRecord, Store, TurnRecord } from '../../store/index.ts'
-import { costOf, type ModelChoice } from '../turns/index.ts'
 import type { Holder } from './holders.ts'
 import { readSettings } from './settings.ts'
 import type { Budget } from './types.ts'
@@ -11,8 +10,6 @@ export type Counted = Required<Omit<Budget, 'maxDepth'>>
 export interface Counting {
   readonly store: Store
   readonly now: number
-  /** The model of an agent, for its price. */
-  readonly modelOf: (row: AgentRecord | undefined) => Promise<ModelChoice | undefined>
   /** The limits that are asked for; others are not counted. */
   readonly names: readonly (keyof Counted)[]
   /** Sessions of the agent that the count is for and of its ancestors: their parts are not set aside as a whole. */
@@ -20,10 +17,7 @@ export interface Counting {
 }
 
 /** A living child with a budget of its own counts with all of it: it was set aside for it. An ended one gave back the rest. */
-export async function spentBy(
-  holder: Pick<Holder, 'sessionId' | 'children' | 'row'>,
-  counting: Counting,
-): Promise<Counted> {
+export async function spentBy(holder: Pick<Holder, 'sessionId' | 'children'>, counting: Counting): Promise<Counted> {
   return (await count(holder, counting)).total
 }
 
@@ -34,7 +28,7 @@ interface Part {
 }
 
 async function count(
-  { sessionId, children, row }: Pick<Holder, 'sessionId' | 'children' | 'row'>,
+  { sessionId, children }: Pick<Holder, 'sessionId' | 'children'>,
   counting: Counting,
 ): Promise<Part> {
   const { store, names } = counting
@@ -45,13 +39,12 @@ async function count(
   const own = isTimed || names.includes('maxTurns') ? await store.turns.list({ sessionId }) : []
   const turns = [...own, ...parts.flatMap((part) => part.turns)]
   const asked = isTimed ? [...(await askedIn(store, sessionId)), ...parts.flatMap((part) => part.asked)] : []
-  const price = names.includes('maxCost') && use ? (await counting.modelOf(row))?.price : undefined
   const mine: Counted = {
     maxTokens: use?.totalTokens ?? 0,
     maxTurns: own.filter(({ startedAt }) => startedAt !== undefined).length,
     maxTimeMs: 0,
     maxChildren: rows.length,
-    maxCost: (use && costOf(use, price)) ?? 0,
+    maxCost: use?.cost ?? 0,
   }
   const total = parts.reduce((sum, part) => add(sum, part.total), mine)
   const maxTimeMs = isTimed
@@ -62,10 +55,7 @@ async function count(
 
 async function countChild(row: AgentRecord, counting: Counting): Promise<Part> {
   const { agents } = counting.store
-  const part = await count(
-    { sessionId: row.sessionId, row, children: () => agents.list({ parent: row.key }) },
-    counting,
-  )
+  const part = await count({ sessionId: row.sessionId, children: () => agents.list({ parent: row.key }) }, counting)
   if (row.endedAt !== undefined || counting.asking.has(row.sessionId)) return part
   const { budget = {} } = readSettings(row)
   const aside = (name: keyof Counted): number => Math.max(part.total[name], budget[name] ?? 0)

@@ -23,7 +23,7 @@ export type Ending = Pick<TurnResult, 'end' | 'text' | 'error'> & {
   readonly closing?: string
   /** The answer of the model, when it is not yet in the history. */
   readonly message?: StoredMessage
-  readonly tokens?: StepUsage
+  readonly tokens?: StepUsage | undefined
   /** True when the history has the text already. */
   readonly isKept?: boolean
 }
@@ -34,8 +34,9 @@ export function cancelled(text: string, isKept = false): Ending {
 }
 
 export function unanswered(answer: Exclude<StepAnswer, { type: 'answer' }>): Ending {
-  if (answer.type === 'aborted') return cancelled(answer.text)
-  return { end: 'failed', text: answer.text, error: answer.failure.error, closing: CLOSING.failed }
+  const { usage: tokens } = answer
+  if (answer.type === 'aborted') return { ...cancelled(answer.text), tokens }
+  return { tokens, end: 'failed', text: answer.text, error: answer.failure.error, closing: CLOSING.failed }
 }
 
 /** The words of the hook end the turn, for the model in its history and for people as the error. */
@@ -45,10 +46,10 @@ export function stopped({ message, fix, forModel = message }: TurnStop): Ending 
   return { end: 'stopped', text: closing, error, closing, isKept: true }
 }
 
-export function timedOut({ text, isKept = false }: Ending, timeoutMs: number): Ending {
+export function timedOut({ text, tokens, isKept = false }: Ending, timeoutMs: number): Ending {
   const { message, fix } = TURNS.timedOut(timeoutMs / 1000)
   const error = new NexusError('TIMEOUT', message, { fix })
-  return { end: 'failed', text, error, closing: CLOSING['timed-out'], isKept }
+  return { end: 'failed', text, error, closing: CLOSING['timed-out'], isKept, tokens }
 }
 
 /** A history that lacks an answer gets no end: the next turn repairs it. */

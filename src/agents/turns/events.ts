@@ -8,6 +8,10 @@ export interface StepUsage {
   readonly totalTokens: number
   /** How many of `totalTokens` are an estimate, because the provider did not report them; absent when none are. */
   readonly estimatedTokens?: number
+  /** How many of `inputTokens` the provider read from its cache; absent when it reports none. */
+  readonly cachedTokens?: number
+  /** Money by `model.price`; absent without a price. */
+  readonly cost?: number
 }
 
 /** Tokens of a whole turn, and how often the model was asked and answered. */

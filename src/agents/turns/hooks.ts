@@ -5,8 +5,6 @@ import type { TurnUsage } from './events.ts'
 export interface TurnSpent extends TurnUsage {
   readonly turnId: string
   readonly activeMs: number
-  /** Money by `model.price`; absent where no price is known. */
-  readonly cost?: number
 }
 
 /** Why a turn ends before the model is asked again. */

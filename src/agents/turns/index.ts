@@ -15,5 +15,5 @@ export {
   resolveModel,
 } from './model/resolve-model.ts'
 export { resultOf } from './stored-result.ts'
-export { costOf, type ModelChoice, type ModelPrice, PROVIDERS } from './model/open-model.ts'
+export { type ModelChoice, type ModelPrice, PROVIDERS } from './model/open-model.ts'
 export type { TurnAgent } from './turn-context.ts'

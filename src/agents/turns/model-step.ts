@@ -7,7 +7,7 @@ import type { StepUsage } from './events.ts'
 import { startTimer, type Timer } from './limits.ts'
 import { MAX_RETRY_PAUSE_MS, type ModelFailure, stepTimedOut, toModelFailure } from './model-failure.ts'
 import { createAnswerText, type AnswerText, createThoughts, type Thoughts, withoutCutSecret } from './answer-text.ts'
-import { countStep, estimateMessage, estimatePrompt } from './tokens.ts'
+import { CHARS_A_TOKEN, countStep, estimateMessage, estimatePrompt, priced, withLost } from './tokens.ts'
 import { takeWarnings } from './model/stream-parts.ts'
 import type { TurnContext } from './turn-context.ts'
 
@@ -33,9 +33,15 @@ export type StepAnswer =
       readonly usage: StepUsage
       readonly finishReason: string
     }
-  | { readonly type: 'failed'; readonly failure: ModelFailure; readonly text: string }
+  /** `usage`: of what had come of it, which its provider bills too; absent when nothing had. */
+  | {
+      readonly type: 'failed'
+      readonly failure: ModelFailure
+      readonly text: string
+      readonly usage?: StepUsage | undefined
+    }
   /** The caller's signal aborted. */
-  | { readonly type: 'aborted'; readonly text: string }
+  | { readonly type: 'aborted'; readonly text: string; readonly usage?: StepUsage | undefined }
 
 type V4Model = Parameters<typeof wrapLanguageModel>[0]['model']
 type ProviderSettings = NonNullable<Parameters<typeof streamText>[0]['providerOptions']>
@@ -50,9 +56,11 @@ export interface StepRequest extends Omit<TurnContext, 'sessionId' | 'turnId' | 
 /** Asks the model and repeats what failed for a passing reason, with the pause that the server asks for. */
 export async function askModel(request: StepRequest): Promise<StepAnswer> {
   const { limits, clock, signal, emit } = request
+  let lost: StepUsage | undefined
   for (let attempt = 0; ; attempt++) {
-    const answer = await askInPlace(request)
+    const answer = withLost(await askInPlace(request), lost)
     if (answer.type !== 'failed' || !answer.failure.isRetryable || attempt >= limits.maxRetries) return answer
+    lost = answer.usage
     const pauseMs = answer.failure.retryAfterMs ?? Math.min(limits.retryDelayMs * 2 ** attempt, MAX_RETRY_PAUSE_MS)
     const again = `Asking again in ${Math.ceil(pauseMs / 1000)} s (${attempt + 1} of ${limits.maxRetries}).`
     const code = answer.text === '' ? 'model-retry' : 'step-restarted'
@@ -61,7 +69,7 @@ export async function askModel(request: StepRequest): Promise<StepAnswer> {
       await clock.sleep(pauseMs, signal)
     } catch {
       // The only reason to wake early is the caller's signal.
-      return { type: 'aborted', text: answer.text }
+      return { type: 'aborted', text: answer.text, usage: lost }
     }
   }
 }
@@ -95,6 +103,7 @@ async function askOnce(request: StepRequest): Promise<StepAnswer> {
     answer: createAnswerText(request),
     thoughts: createThoughts(request),
     calls: [],
+    chars: 0,
     named: (toolCallId, wireName) => request.emit({ type: 'tool-named', ...namedTool(request, toolCallId, wireName) }),
     end: undefined,
   }
@@ -103,9 +112,11 @@ async function askOnce(request: StepRequest): Promise<StepAnswer> {
     thoughts.end()
     answer.end(true)
     const { text, hasBegun } = answer
-    if (signal.aborted) return { type: 'aborted', text }
-    if (timer.signal.aborted) return { type: 'failed', failure: stepTimedOut({ model }, limits.stepTimeoutMs), text }
-    return { type: 'failed', failure: toModelFailure(error, { model, clock, isStarted: hasBegun }), text }
+    const usage = usageOfBroken(request, heard)
+    if (signal.aborted) return { type: 'aborted', text, usage }
+    if (timer.signal.aborted)
+      return { type: 'failed', failure: stepTimedOut({ model }, limits.stepTimeoutMs), text, usage }
+    return { type: 'failed', failure: toModelFailure(error, { model, clock, isStarted: hasBegun }), text, usage }
   }
   try {
     const { result, warnings } = await startStream(request, AbortSignal.any([signal, timer.signal]))
@@ -144,6 +155,8 @@ interface Heard {
   readonly answer: AnswerText
   readonly thoughts: Thoughts
   readonly calls: RequestedCall[]
+  /** Characters of text, thoughts and arguments. */
+  chars: number
   /** The model began to write a call. */
   readonly named: (toolCallId: string, wireName: string) => void
   end: StepEnd | undefined
@@ -152,6 +165,8 @@ interface Heard {
 async function listen(stream: AsyncIterable<TextStreamPart<ToolSet>>, heard: Heard): Promise<void> {
   for await (const part of stream) {
     if (part.type === 'error') throw part.error
+    if (part.type === 'text-delta' || part.type === 'reasoning-delta') heard.chars += part.text.length
+    if (part.type === 'tool-input-delta') heard.chars += part.delta.length
     if (part.type === 'text-delta') heard.answer.add(part.text)
     if (part.type === 'reasoning-start') heard.thoughts.begin()
     if (part.type === 'reasoning-delta') heard.thoughts.add(part.text)
@@ -216,7 +231,19 @@ function readRefused(text: string): JsonObject | undefined {
 /** The cost of an answer: the provider's counts, else the estimate of what was sent and said. */
 function usageOf(request: StepRequest, { usage }: StepEnd, said: StoredMessage | undefined): StepUsage {
   const output = said ? estimateMessage(said) : 0
-  return countStep(usage, { input: estimatePrompt(request).total, output })
+  return counted(request, usage, output)
+}
+
+/** The same for an answer that broke off. */
+function usageOfBroken(request: StepRequest, { chars, end }: Heard): StepUsage | undefined {
+  if (chars === 0 && !end) return undefined
+  return counted(request, end?.usage, Math.ceil(chars / CHARS_A_TOKEN))
+}
+
+function counted(request: StepRequest, usage: StepEnd['usage'] | undefined, output: number): StepUsage {
+  const { inputTokens, outputTokens, totalTokens, inputTokenDetails } = usage ?? {}
+  const reported = { inputTokens, outputTokens, totalTokens, cachedTokens: inputTokenDetails?.cacheReadTokens }
+  return priced(countStep(reported, { input: estimatePrompt(request).total, output }), request.model.price)
 }
 
 /** The message as plain JSON, as it will be read again. */

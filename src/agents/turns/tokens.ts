@@ -3,9 +3,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/inde
 import type { OfferedTool } from '../../runtime/index.ts'
 import type { StoredMessage } from '../../store/index.ts'
 import type { StepUsage, TurnUsage } from './events.ts'
+import type { ModelPrice } from './model/open-model.ts'
 
 /** Source: contracts §1.9, "token estimate". */
-const CHARS_A_TOKEN = 4
+export const CHARS_A_TOKEN = 4
 const TOKENS_A_MESSAGE = 4
 
 /** More tokens of one answer are no count of them. */
@@ -63,6 +64,8 @@ export interface ReportedTokens {
   readonly inputTokens: number | undefined
   readonly outputTokens: number | undefined
   readonly totalTokens: number | undefined
+  /** Of the input, read from the provider's cache. */
+  readonly cachedTokens?: number | undefined
 }
 
 /**
@@ -80,12 +83,27 @@ export function countStep(
   const sum = inputTokens + outputTokens
   const isTotal = isInput && isOutput && isCount(reported.totalTokens, sum)
   const estimatedTokens = (isInput ? 0 : inputTokens) + (isOutput ? 0 : outputTokens)
+  const { cachedTokens } = reported
+  const isCached = isInput && isCount(cachedTokens, 1) && cachedTokens <= inputTokens
   return {
     inputTokens,
     outputTokens,
     totalTokens: isTotal ? reported.totalTokens : sum,
+    ...(isCached && { cachedTokens }),
     ...(estimatedTokens > 0 && { estimatedTokens }),
   }
+}
+
+/** Money is kept in billionths, so that sums are exact. */
+const inBillionths = (money: number): number => Math.round(money * 1e9) / 1e9
+
+/** The same with its cost, where the price is known. */
+export function priced(step: StepUsage, price: ModelPrice | undefined): StepUsage {
+  if (!price) return step
+  const { inputTokens, outputTokens, cachedTokens = 0 } = step
+  const { input, output, cachedInput = input } = price
+  const perMillion = (inputTokens - cachedTokens) * input + cachedTokens * cachedInput + outputTokens * output
+  return { ...step, cost: inBillionths(perMillion / 1e6) }
 }
 
 function isCount(tokens: number | undefined, least: number): tokens is number {
@@ -93,13 +111,25 @@ function isCount(tokens: number | undefined, least: number): tokens is number {
 }
 
 export function addUsage(a: StepUsage, b: StepUsage): StepUsage {
-  const estimatedTokens = (a.estimatedTokens ?? 0) + (b.estimatedTokens ?? 0)
+  const sum = (name: 'estimatedTokens' | 'cachedTokens' | 'cost'): number => (a[name] ?? 0) + (b[name] ?? 0)
+  const [estimatedTokens, cachedTokens, cost] = [sum('estimatedTokens'), sum('cachedTokens'), inBillionths(sum('cost'))]
   return {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
     totalTokens: a.totalTokens + b.totalTokens,
     ...(estimatedTokens > 0 && { estimatedTokens }),
+    ...(cachedTokens > 0 && { cachedTokens }),
+    ...(cost > 0 && { cost }),
   }
+}
+
+/** The use of answers that were lost joins that of the next one. */
+export function withLost<T extends { readonly usage?: StepUsage | undefined }>(
+  answer: T,
+  lost: StepUsage | undefined,
+): T {
+  if (!lost) return answer
+  return { ...answer, usage: answer.usage ? addUsage(lost, answer.usage) : lost }
 }
 
 /** The sum over the answers of a turn, from what is stored of it. */

@@ -16,7 +16,6 @@ import { createRoom } from './context/room.ts'
 import type { ContextSettings, LearnedContext } from './context/settings.ts'
 import type { LiveTurn } from './live-turn.ts'
 import { NOTICES } from './messages.ts'
-import { costOf } from './model/open-model.ts'
 import type { RequestedCall, StepAnswer } from './model-step.ts'
 import type { OfferedTool } from '../../runtime/index.ts'
 import { withParallel } from '../../tools/index.ts'
@@ -104,7 +103,10 @@ async function loop(parts: TurnParts, usage: UsageSum): Promise<Ending> {
     const late = (await room.fit(prompt)) ? await askOwner(parts, usage) : undefined
     if (late) return stopped(late)
     const answer = await room.ask(prompt)
-    if (answer.type !== 'answer') return unanswered(answer)
+    if (answer.type !== 'answer') {
+      if (answer.usage) usage.add(answer.usage)
+      return unanswered(answer)
+    }
     emit({ type: 'step-end', step: usage.add(answer.usage), usage: answer.usage })
     warnIncomplete(answer, emit)
     const asked = answer.message ?? assistantMessage(CLOSING.empty)
@@ -120,9 +122,9 @@ async function loop(parts: TurnParts, usage: UsageSum): Promise<Ending> {
 }
 
 /** Whether the owner of the agent ends the turn here. */
-function askOwner({ hooks, turnId, model }: TurnParts, usage: UsageSum) {
+function askOwner({ hooks, turnId }: TurnParts, usage: UsageSum) {
   const { activeMs = 0, ...use } = usage.total()
-  return hooks.beforeStep?.({ turnId, ...use, activeMs, cost: costOf(use, model.price) })
+  return hooks.beforeStep?.({ turnId, ...use, activeMs })
 }
 
 /** The system prompt: the instructions of the turn, then the skills. */

@@ -32,6 +32,7 @@ export const AGENT_COMMANDS: Rows = {
       'max-turns': option('N', 'most turns'),
       'max-seconds': option('N', 'most time in turns, without that in which you are asked'),
       'max-children': option('N', 'most agents that it and its descendants make'),
+      'max-cost': option('MONEY', 'most money, by model.price in nexus.yaml'),
       message: option('TEXT', 'send this first message, and wait for the answer'),
       ...ANSWERS,
     },

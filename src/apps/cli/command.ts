@@ -155,6 +155,15 @@ export function numberFlag(
   throw errorOf('INVALID_ARGUMENT', message, `Write, for example, --${name} ${example}.`)
 }
 
+/** An amount of money, in whatever currency. */
+export function moneyFlag(invocation: Invocation, name: string): number | undefined {
+  const text = stringFlag(invocation, name)
+  if (text === undefined) return undefined
+  if (/^\d{1,9}(\.\d{1,9})?$/.test(text)) return Number(text)
+  const message = `--${name} ${toSafeLine(text)} is not an amount of money.`
+  throw errorOf('INVALID_ARGUMENT', message, `Write, for example, --${name} 0.50.`)
+}
+
 /** The commands of `nexus skills` that answer for the skills of an agent. */
 const FOR_SKILLS: ReadonlySet<string | undefined> = new Set(['list', 'show', 'check', 'why', 'search', 'run'])
 

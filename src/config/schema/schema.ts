@@ -11,6 +11,10 @@ export const MODEL_PROVIDERS = ['openai', 'anthropic', 'openai-compatible'] as c
 const price = v.strictObject({
   input: v.pipe(v.number(), v.minValue(0, 'a number from 0 up'), about('Of what is sent.')),
   output: v.pipe(v.number(), v.minValue(0, 'a number from 0 up'), about('Of what the model writes.')),
+  cachedInput: setting(
+    v.pipe(v.number(), v.minValue(0, 'a number from 0 up')),
+    'Of what the provider read from its cache. Default: as input.',
+  ),
 })
 
 const modelMap = v.strictObject({

@@ -255,6 +255,15 @@ export function migrationsOf({ counter, identity, integer, strict, isSqlite }: D
       name: 'idempotent calls',
       statements: [`alter table ledger_entries add column idempotent ${integer} not null default 0`],
     },
+    {
+      version: 15,
+      name: 'cached tokens and the cost of turns',
+      statements: [
+        `alter table turns add column cached_tokens ${integer} not null default 0`,
+        // In billionths.
+        `alter table turns add column cost ${integer} not null default 0`,
+      ],
+    },
   ]
 }
 

@@ -25,7 +25,7 @@ const IS_ALIVE = `exists (select 1 from leases left join leases as holder
     and coalesce(holder.expires_at, leases.expires_at) > :now)`
 
 const COLUMNS = `id, session_id, request_id, message, state, cancel_requested, created_at, started_at, ended_at, result,
-  steps, input_tokens, output_tokens, total_tokens, estimated_tokens, active_ms, hidden_calls,
+  steps, input_tokens, output_tokens, total_tokens, estimated_tokens, cached_tokens, cost, active_ms, hidden_calls,
   case when state = 'queued' and not ${IS_ALIVE} then 1 else 0 end as is_left`
 
 const GET = `select ${COLUMNS} from turns where project_id = :projectId and id = :id`
@@ -65,7 +65,8 @@ const TAKE_OVER_CALLS = `update ledger_entries set fence = :fence
 
 const COUNT = `steps = steps + :steps, input_tokens = input_tokens + :inputTokens,
     output_tokens = output_tokens + :outputTokens, total_tokens = total_tokens + :totalTokens,
-    estimated_tokens = estimated_tokens + :estimatedTokens, active_ms = active_ms + :activeMs`
+    estimated_tokens = estimated_tokens + :estimatedTokens, cached_tokens = cached_tokens + :cachedTokens,
+    cost = cost + :cost, active_ms = active_ms + :activeMs`
 
 const STEP = `update turns set ${COUNT}, hidden_calls = :hiddenCalls
   where project_id = :projectId and id = :id and state = 'running' and fence = :fence and ${OWNED}`
@@ -227,11 +228,14 @@ export async function cancelTurn(scope: Scope, tx: Change, id: string): Promise<
   return isQueued || isWaiting ? changed(tx, turn) : turn
 }
 
+const BILLION = 1_000_000_000
+
 /** The values of `COUNT`. */
 function counting(tokens: TurnStep['tokens'] | undefined, activeMs = 0): Values {
   const none: TurnStep['tokens'] = { inputTokens: 0, outputTokens: 0, totalTokens: 0 }
-  const { inputTokens, outputTokens, totalTokens, estimatedTokens = 0 } = tokens ?? none
-  const counts = { inputTokens, outputTokens, totalTokens, estimatedTokens, activeMs }
+  const { inputTokens, outputTokens, totalTokens, estimatedTokens = 0, cachedTokens = 0 } = tokens ?? none
+  const cost = Math.round((tokens?.cost ?? 0) * BILLION)
+  const counts = { inputTokens, outputTokens, totalTokens, estimatedTokens, cachedTokens, cost, activeMs }
   for (const [name, value] of Object.entries(counts)) checkNumber(name, value)
   return { steps: tokens ? 1 : 0, ...counts }
 }
@@ -249,7 +253,10 @@ async function changed(tx: Change, turn: TurnRecord, word: string = turn.state):
 }
 
 /** The sums over several turns. */
-export const USE = ['steps', 'input_tokens', 'output_tokens', 'total_tokens', 'estimated_tokens', 'active_ms']
+export const USE = [
+  ...['steps', 'input_tokens', 'output_tokens', 'total_tokens', 'estimated_tokens', 'cached_tokens'],
+  ...['cost', 'active_ms'],
+]
   .map((column) => `coalesce(sum(${column}), 0) as ${column}`)
   .join(', ')
 
@@ -260,6 +267,8 @@ export function toUse(row: Row = {}): TurnUse {
     outputTokens: Number(row.output_tokens),
     totalTokens: Number(row.total_tokens),
     ...(Number(row.estimated_tokens) > 0 && { estimatedTokens: Number(row.estimated_tokens) }),
+    ...(Number(row.cached_tokens) > 0 && { cachedTokens: Number(row.cached_tokens) }),
+    ...(Number(row.cost) > 0 && { cost: Number(row.cost) / BILLION }),
     ...(Number(row.active_ms) > 0 && { activeMs: Number(row.active_ms) }),
   }
 }

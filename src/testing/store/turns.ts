@@ -236,7 +236,7 @@ export function turnTests(open: Open, clock: Advance): void {
     assert.deepEqual([...use], [['s1', { steps: 2, inputTokens: 10, outputTokens: 4, totalTokens: 14 }]])
   })
 
-  it('says how many tokens are estimated, and how long turns took', async () => {
+  it('says how many tokens are estimated or cached, what they cost, and how long turns took', async () => {
     const store = await open()
     const lease = await openSession(store)
     const message = { role: 'assistant', content: 'a' }
@@ -244,12 +244,14 @@ export function turnTests(open: Open, clock: Advance): void {
     for (const estimatedTokens of [2, 0]) {
       const { id } = await store.turns.enqueue({ sessionId: 's1', message: { role: 'user' }, lease })
       await store.turns.take('s1', lease)
-      await store.turns.step(id, lease, { message, tokens: { ...tokens, estimatedTokens }, activeMs: 30 })
+      const used = { ...tokens, estimatedTokens, cachedTokens: 3, cost: 0.000000007 }
+      await store.turns.step(id, lease, { message, tokens: used, activeMs: 30 })
       const { use } = await store.turns.finish(id, lease, { state: 'done', activeMs: 12 })
-      const counted = { steps: 1, ...tokens, activeMs: 42 }
+      const counted = { steps: 1, ...tokens, cachedTokens: 3, cost: 7e-9, activeMs: 42 }
       assert.deepEqual(use, estimatedTokens === 0 ? counted : { ...counted, estimatedTokens })
     }
-    const sum = { steps: 2, inputTokens: 10, outputTokens: 4, totalTokens: 14, estimatedTokens: 2, activeMs: 84 }
+    const counts = { steps: 2, inputTokens: 10, outputTokens: 4, totalTokens: 14, estimatedTokens: 2, activeMs: 84 }
+    const sum = { ...counts, cachedTokens: 6, cost: 14e-9 }
     assert.deepEqual([...(await store.turns.use(['s1'])).values()], [sum])
   })
 

@@ -83,6 +83,11 @@ function whole(head: AnswerHead, answer: Answer): JsonObject {
   }
 }
 
-function usage({ inputTokens, outputTokens }: ReplyUsage): JsonObject {
-  return { prompt_tokens: inputTokens, completion_tokens: outputTokens, total_tokens: inputTokens + outputTokens }
+function usage({ inputTokens, outputTokens, cachedTokens }: ReplyUsage): JsonObject {
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    ...(cachedTokens !== undefined && { prompt_tokens_details: { cached_tokens: cachedTokens } }),
+  }
 }

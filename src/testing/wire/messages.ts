@@ -67,7 +67,7 @@ function frames(head: AnswerHead, answer: Answer): Frame[] {
   const start = { ...shell(head), content: [], stop_reason: null, stop_sequence: null }
   return [
     event('message_start', {
-      message: { ...start, usage: { input_tokens: answer.usage?.inputTokens ?? 0, output_tokens: 0 } },
+      message: { ...start, usage: { ...input(answer), output_tokens: 0 } },
     }),
     ...(first === 1 ? block(0, { type: 'text', text: '' }, text) : []),
     ...answer.calls.flatMap((call, position) => {
@@ -93,7 +93,16 @@ function whole(head: AnswerHead, answer: Answer): JsonObject {
     content: [...text, ...calls],
     stop_reason: STOP[answer.finish],
     stop_sequence: null,
-    usage: { input_tokens: answer.usage?.inputTokens ?? 0, output_tokens: answer.usage?.outputTokens ?? 0 },
+    usage: { ...input(answer), output_tokens: answer.usage?.outputTokens ?? 0 },
+  }
+}
+
+/** The part from the cache is counted apart. */
+function input({ usage }: Answer): JsonObject {
+  const { inputTokens = 0, cachedTokens = 0 } = usage ?? {}
+  return {
+    input_tokens: inputTokens - cachedTokens,
+    ...(cachedTokens > 0 && { cache_read_input_tokens: cachedTokens, cache_creation_input_tokens: 0 }),
   }
 }
 

@@ -90,8 +90,13 @@ function whole(head: AnswerHead, answer: Answer): JsonObject {
   }
 }
 
-function usage({ inputTokens, outputTokens }: ReplyUsage): JsonObject {
-  return { input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: inputTokens + outputTokens }
+function usage({ inputTokens, outputTokens, cachedTokens }: ReplyUsage): JsonObject {
+  return {
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    ...(cachedTokens !== undefined && { input_tokens_details: { cached_tokens: cachedTokens } }),
+  }
 }
 
 function messageItem(head: AnswerHead, answer: Answer) {

@@ -45,6 +45,58 @@ describe('tokens of an answer', () => {
     assert.equal(usage.estimatedTokens, second?.usage.inputTokens)
   })
 
+  for (const spec of ['openai-compatible/scripted', 'openai/scripted', 'anthropic/scripted'])
+    it(`of ${spec} cost what the price says, also those that its cache had`, async () => {
+      const usage = { inputTokens: 1_000, outputTokens: 100, cachedTokens: 600 }
+      await using server = await startRig({ script: [{ type: 'text', text: 'Yes.', usage }] })
+      const [provider = '', name = ''] = spec.split('/')
+      const price = { input: 2, output: 10, cachedInput: 0.5 }
+      const configured = { provider, name, baseUrl: server.server.url, apiKey: 'k', price }
+      const model = await resolveModel({ configured, environment: {} })
+      await using rig = await startRig({ script: [], store: server.store, agent: { model: model ?? assert.fail() } })
+      const { usage: used, turnId } = await rig.send('Is it?')
+      assert.deepEqual([used.inputTokens, used.outputTokens, used.cachedTokens], [1_000, 100, 600])
+      assert.equal(used.cost, 0.002_1)
+      assert.deepEqual((await rig.store.turns.get(turnId))?.use, used)
+    })
+
+  it('are counted by estimate for what came of answers that broke off, were cancelled or failed', async () => {
+    const text = 'x'.repeat(400)
+    await using rig = await startRig({
+      script: [
+        { type: 'disconnect', text },
+        { type: 'text', text: 'Yes.', usage: { inputTokens: 10, outputTokens: 2 } },
+        { type: 'hang', text },
+        { type: 'disconnect', text },
+        { type: 'status', status: 401 },
+        { type: 'status', status: 401 },
+      ],
+      agent: { limits: { retryDelayMs: 1, maxRetries: 1 } },
+    })
+    const again = await rig.send('One')
+    const lost = again.usage.estimatedTokens ?? 0
+    assert.ok(lost > 100, String(lost))
+    assert.deepEqual([again.end, again.usage.totalTokens, again.usage.steps], ['done', lost + 12, 1])
+    const stop = new AbortController()
+    const cancelled = await rig.agent.send('Two', {
+      signal: stop.signal,
+      onEvent: ({ type }) => type === 'text-delta' && stop.abort(),
+    })
+    assert.equal(cancelled.end, 'cancelled')
+    assert.ok((cancelled.usage.estimatedTokens ?? 0) > 100)
+    const failed = await rig.send('Three')
+    assert.deepEqual([failed.end, failed.usage.estimatedTokens], ['failed', failed.usage.totalTokens])
+    assert.ok(failed.usage.totalTokens > 100)
+    for (const { turnId, usage } of [again, cancelled, failed]) {
+      const { activeMs: _time, ...stored } = (await rig.store.turns.get(turnId))?.use ?? {}
+      const { activeMs: _spent, ...used } = usage
+      assert.deepEqual(stored, used)
+    }
+    // Nothing came, so nothing is counted.
+    const refused = await rig.send('Four')
+    assert.deepEqual([refused.end, refused.usage.totalTokens, refused.usage.steps], ['failed', 0, 0])
+  })
+
   it('that cannot be a count are replaced by the estimate', () => {
     const estimate = { input: 50, output: 5 }
     const wrong = [Number.NaN, -1, 1.5, 1e300, 0, undefined]

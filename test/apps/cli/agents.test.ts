@@ -183,3 +183,33 @@ test('what names no agent is refused at the command line and in nexus.yaml, and 
   assert.equal(told.code, 0, told.stderr)
   assert.match((await place.run(['agent', 'list'])).stdout, /^ok /)
 })
+
+test('money is counted by the price of the model, summed up over the tree, and ends the turn that reaches its budget', async (t) => {
+  const { place, model } = await setUp(t, '', {
+    boss: [['nexus_send', { agent_id: 'w', content: 'Work.' }], 'Not reached.'],
+    worker: ['Done.'],
+  })
+  const url = model.at(-1) ?? ''
+  const priced = (price: string): void =>
+    writeFileSync(
+      join(place.home, 'nexus.yaml'),
+      `model: { provider: openai-compatible, name: scripted, baseUrl: ${JSON.stringify(url)}${price} }\n`,
+    )
+  priced('')
+  const unknown = await place.run(['agent', 'create', 'x', '--max-cost', '1'])
+  assert.match(unknown.stderr, /No price of the model is known, so --max-cost limits nothing/)
+  assert.equal((await place.run(['agent', 'create', 'y', '--max-cost', '1e9'])).code, 2)
+  priced(', price: { input: 10, output: 20 }')
+  await place.run(['agent', 'create', 'boss', '--instructions', 'boss', '--max-cost', '0.002'])
+  await place.run(['agent', 'create', 'w', '--parent', 'boss', '--instructions', 'worker'])
+  // Each answer costs 90 × 10 and 10 × 20 millionths.
+  const sent = await place.run(['agent', 'send', 'boss', 'Go.', '--trust'])
+  assert.match(sent.stderr, /The budget of boss is used up: 0\.0022 of 0\.002 money\./)
+  assert.match(sent.stderr, /100 tokens in 1 step, cost 0\.0011/)
+  const { stdout } = await place.run(['agent', 'status', 'boss'])
+  assert.match(
+    stdout,
+    /used: 100 tokens in 1 step, cost 0\.0011; with its descendants 200 tokens in 2 steps, cost 0\.0022/,
+  )
+  assert.match(stdout, /left: cost 0$/m)
+})

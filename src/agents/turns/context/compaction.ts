@@ -3,7 +3,6 @@ import { isJsonObject } from '../../../kernel/index.ts'
 import type { StoredMessage } from '../../../store/index.ts'
 import { cancelled, type Ending, type FinishedTurn, stopped, unanswered } from '../endings.ts'
 import { NOTICES } from '../messages.ts'
-import { costOf } from '../model/open-model.ts'
 import { estimatePrompt, sumUsage } from '../tokens.ts'
 import type { TurnUsage } from '../events.ts'
 import { chooseCut } from './choose-cut.ts'
@@ -45,16 +44,16 @@ export async function runCompaction(
   const chosen = chooseCut(messages, { by: 'compaction', target, isAll: true })
   if (!chosen) return end({ end: 'done', text: NOTICES.nothingToCut() })
   const { activeMs = 0, ...spent } = usage.total()
-  const stop = await hooks.beforeStep?.({ turnId, ...spent, activeMs, cost: costOf(spent, model.price) })
+  const stop = await hooks.beforeStep?.({ turnId, ...spent, activeMs })
   if (stop) return end(stopped(stop))
   const sizeOf = (history: readonly StoredMessage[]): number =>
     estimatePrompt({ instructions: '', tools: [], messages: shownMessages(history).map(({ message }) => message) })
       .total
   const made = await summarize({ ...parts, timer: live.timer }, messages, { chosen, target })
-  if (made.type === 'empty') return end({ end: 'done', text: NOTICES.emptySummary() })
-  if (made.type !== 'made') return end(parts.signal.aborted ? cancelled('') : unanswered(made))
+  if (made.type === 'empty') return end({ end: 'done', text: NOTICES.emptySummary() }, undefined, made.usage)
+  if (made.type !== 'made') return end(parts.signal.aborted ? cancelled('') : unanswered(made), undefined, made.usage)
   const { by, from, to } = chosen.cut
   const [tokensBefore, tokensAfter] = [sizeOf(messages), sizeOf([...messages, made.message])]
   emit({ type: 'context-cut', by, from, to, messages: chosen.messages, tokensBefore, tokensAfter })
-  return end({ end: 'done', text: made.text }, made.message, made.tokens)
+  return end({ end: 'done', text: made.text }, made.message, made.usage)
 }

@@ -4,7 +4,8 @@ import type { Sessions, StoredMessage, Turns } from '../../../store/index.ts'
 import type { LiveTurn } from '../live-turn.ts'
 import { NOTICES } from '../messages.ts'
 import { askModel, type StepAnswer, type StepRequest } from '../model-step.ts'
-import { estimatePrompt, type UsageSum } from '../tokens.ts'
+import type { StepUsage } from '../events.ts'
+import { addUsage, estimatePrompt, type UsageSum, withLost } from '../tokens.ts'
 import type { TurnContext } from '../turn-context.ts'
 import { type ChosenCut, chooseCut } from './choose-cut.ts'
 import { cutMessage, shownMessages } from './cuts.ts'
@@ -46,6 +47,16 @@ export interface Room {
 /** `messages` is the history as the turn has it: cuts join it. */
 export function createRoom(parts: RoomParts, messages: StoredMessage[], usage: UsageSum): Room {
   const { sessions, turns, sessionId, turnId, lease, emit, context, learned, model, signal, live } = parts
+  /** The use of answers that gave nothing, until the next one is counted. */
+  let lost: StepUsage | undefined
+  const lose = (used: StepUsage | undefined): void => {
+    if (used) lost = lost ? addUsage(lost, used) : used
+  }
+  const counted = (answer: StepAnswer): StepAnswer => {
+    const whole = withLost(answer, lost)
+    lost = undefined
+    return whole
+  }
   const shown = (): StoredMessage[] => shownMessages(messages).map(({ message }) => message)
   const sizeOf = (prompt: Prompt): number => estimatePrompt({ ...prompt, messages: shown() }).total * learned.factor
   const isFull = (prompt: Prompt): boolean => sizeOf(prompt) > windowOf(context, model, learned).room
@@ -89,10 +100,11 @@ export function createRoom(parts: RoomParts, messages: StoredMessage[], usage: U
     const before = sizeOf(prompt)
     const made = await summarize(parts, messages, { chosen, target })
     if (made.type !== 'made') {
+      lose(made.usage)
       if (!signal.aborted) emit({ type: 'notice', code: 'context-cut', text: NOTICES.noSummary() })
       return false
     }
-    const { message, tokens } = made
+    const { message, usage: tokens } = made
     usage.add(tokens)
     await turns.step(turnId, lease, { message, tokens, activeMs: usage.takeTime() })
     messages.push(message)
@@ -133,9 +145,10 @@ export function createRoom(parts: RoomParts, messages: StoredMessage[], usage: U
         const size = estimatePrompt({ ...prompt, messages: shown() }).total
         const answer = await askModel({ ...parts, ...prompt, messages: shown() })
         if (answer.type === 'answer') learned.factor = factorOf(answer, size) ?? learned.factor
-        if (answer.type !== 'failed' || !answer.failure.isTooLong || refusals >= MOST_REFUSALS) return answer
+        if (answer.type !== 'failed' || !answer.failure.isTooLong || refusals >= MOST_REFUSALS) return counted(answer)
+        lose(answer.usage)
         learn(size * learned.factor, answer.failure.limit)
-        if (!(await makeRoom(prompt)).isCut) return answer
+        if (!(await makeRoom(prompt)).isCut) return counted({ ...answer, usage: undefined })
       }
     },
   }
@@ -160,10 +173,10 @@ export async function summarize(
       readonly type: 'made'
       readonly message: StoredMessage
       readonly text: string
-      readonly tokens: Extract<StepAnswer, { type: 'answer' }>['usage']
+      readonly usage: StepUsage
     }
   | Exclude<StepAnswer, { type: 'answer' }>
-  | { readonly type: 'empty' }
+  | { readonly type: 'empty'; readonly usage: StepUsage }
 > {
   const { context, model, learned, agent } = parts
   const { room } = windowOf(context, model, learned)
@@ -173,10 +186,10 @@ export async function summarize(
     roomTokens: Math.floor(room / learned.factor),
   })
   if (answer.type !== 'answer') return answer
-  if (answer.text.trim() === '') return { type: 'empty' }
+  if (answer.text.trim() === '') return { type: 'empty', usage: answer.usage }
   const text = summaryText(answer.text, {
     count: chosen.messages,
     most: Math.max(LEAST_TARGET, Math.floor(target / 4)) * 4,
   })
-  return { type: 'made', message: agent.redact(cutMessage(chosen.cut, text)), text: answer.text, tokens: answer.usage }
+  return { type: 'made', message: agent.redact(cutMessage(chosen.cut, text)), text: answer.text, usage: answer.usage }
 }

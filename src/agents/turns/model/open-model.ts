@@ -27,14 +27,8 @@ export interface ModelChoice {
 export interface ModelPrice {
   readonly input: number
   readonly output: number
-}
-
-/** Money for some tokens; undefined where no price is known. */
-export function costOf(
-  { inputTokens, outputTokens }: { readonly inputTokens: number; readonly outputTokens: number },
-  price: ModelPrice | undefined,
-): number | undefined {
-  return price && (inputTokens * price.input + outputTokens * price.output) / 1_000_000
+  /** Of input that the provider read from its cache; default `input`. */
+  readonly cachedInput?: number | undefined
 }
 
 /** Names of settings, never values. */

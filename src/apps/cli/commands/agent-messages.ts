@@ -5,12 +5,13 @@ import { commandFix, toSafeLine, toSafeText } from '../../../kernel/index.ts'
 import type { Local } from '../../../local/index.ts'
 import type { Client } from '../../client/index.ts'
 import { type Answer, argument, type Invocation, stringFlag } from '../command.ts'
-import { errorOf, many } from '../failure.ts'
+import { errorOf } from '../failure.ts'
 import { loadHere, warnUnconfined } from '../open.ts'
 import { poolOver, withPool } from '../open-pool.ts'
 import { type Agents, answerer, servedAgents } from '../served-agents.ts'
 import { eventLine } from '../show/agents.ts'
 import { followServed } from '../show/served-turn.ts'
+import { useText } from '../show/tokens.ts'
 import { createTurnDisplay } from '../show/turn.ts'
 import { failureOf, readTask } from '../task.ts'
 import { serverOf } from './server.ts'
@@ -112,7 +113,7 @@ function toAnswer(results: readonly TurnResult[], { terminal }: Invocation, more
     terminal.note(
       terminal.paintNote(
         'dim',
-        `session ${sessionId} · ${many(usage.totalTokens, 'token')} in ${many(usage.steps, 'step')}`,
+        `session ${sessionId} · ${useText(usage)}`,
       ),
     )
   const turns = results.map(({ sessionId: session, turnId: turn, end, text, usage }) => ({

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { AgentInfo, Budget, CreateRequest } from '../../../agents/pool/index.ts'
 import { type PermissionDelta, toSafeLine } from '../../../kernel/index.ts'
 import type { Client } from '../../client/index.ts'
-import { type Answer, argument, type Invocation, listFlag, numberFlag, stringFlag } from '../command.ts'
+import { type Answer, argument, type Invocation, listFlag, moneyFlag, numberFlag, stringFlag } from '../command.ts'
 import { withPool } from '../open-pool.ts'
 import { type Agents, createServed, servedAgents } from '../served-agents.ts'
 import { agentCells, statusLines, treeLines } from '../show/agents.ts'
@@ -22,6 +22,8 @@ export async function createAgentCommand(invocation: Invocation): Promise<Answer
     const { agent, clipped } = await pool.create(toRequest(invocation))
     const { terminal } = invocation
     for (const line of clipped) terminal.note(toSafeLine(line))
+    if (invocation.flags['max-cost'] !== undefined && !local.config.model?.price)
+      terminal.note('No price of the model is known, so --max-cost limits nothing: write model.price in nexus.yaml.')
     if (message === undefined) {
       return { data: { agent, clipped }, show: () => terminal.line(madeLine(agent)) }
     }
@@ -62,6 +64,7 @@ function toRequest(invocation: Invocation): CreateRequest {
     maxTurns: count(invocation, 'max-turns'),
     maxTimeMs: seconds === undefined ? undefined : seconds * 1000,
     maxChildren: count(invocation, 'max-children'),
+    maxCost: moneyFlag(invocation, 'max-cost'),
   }
   const budget = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)) as Budget
   return {

@@ -3,7 +3,7 @@ import { commandFix, type LedgerEntry, newId, toSafeLine, toSafeText } from '../
 import { budgetDiagnostics, type Local } from '../../../local/index.ts'
 import { type Lease, sessionLease, type Store, type TurnRecord } from '../../../store/index.ts'
 import { type Answer, argument, type Invocation, stringFlag } from '../command.ts'
-import { errorOf, many } from '../failure.ts'
+import { errorOf } from '../failure.ts'
 import { chooseModel } from '../model/choose-model.ts'
 import { agentFlag, agentOf, openFor, printDiagnostics, diagnosticsOf, warnUnconfined } from '../open.ts'
 import { noteOthers, poolOver } from '../open-pool.ts'
@@ -14,7 +14,7 @@ import { printSkillsAbove } from '../show/other-clients.ts'
 import { countsOf } from '../show/skills.ts'
 import { pathsOfSkills } from '../show/skill-paths.ts'
 import { createTurnDisplay, formatTrace } from '../show/turn.ts'
-import { tokensText } from '../show/tokens.ts'
+import { useText } from '../show/tokens.ts'
 import { failureOf, readTask } from '../task.ts'
 
 /** The turn of a session that is run: a new message, one that an ended process left, or a summary. */
@@ -204,8 +204,7 @@ function finish(
 ): Answer {
   const { terminal } = invocation
   const { sessionId: session, turnId: turn, end, text, usage, changes } = result
-  const cost = `${tokensText(usage)} in ${many(usage.steps, 'step')}`
-  terminal.note(terminal.paintNote('dim', `session ${session} · ${cost}`))
+  terminal.note(terminal.paintNote('dim', `session ${session} · ${useText(usage)}`))
   const error = failureOf(result)
   return {
     data: { session, turn, end, text, usage, changes },

@@ -10,7 +10,7 @@ import { findSession, type Opened, openStored, theOne, TURN } from '../stored.ts
 import { showOutput } from './saved-output.ts'
 import { describeMessage, speakerOf } from '../show/messages.ts'
 import { formatTrace } from '../show/turn.ts'
-import { tokensText } from '../show/tokens.ts'
+import { tokensText, useText } from '../show/tokens.ts'
 import { formatTable } from '../show/columns.ts'
 
 /** `nexus sessions list`: those of the workspace; with `--all` those of every one. */
@@ -74,7 +74,7 @@ export async function showSession(invocation: Invocation): Promise<Answer> {
   return {
     data: { session: { ...session, state, use, ...owner }, messages, ledger, waiting, events },
     show: () => {
-      const cost = `${tokensText(use)} in ${many(use.steps, 'step')}`
+      const cost = useText(use)
       terminal.line(`${terminal.paint('bold', toSafeLine(session.title))}  ${state}  ${session.id}  ${cost}\n`)
       for (const message of messages)
         terminal.line(`${terminal.paint('cyan', speakerOf(message))}: ${describeMessage(message)}\n`)

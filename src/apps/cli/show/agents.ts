@@ -3,6 +3,7 @@ import type { AgentInfo, AgentTree, Budget, PoolEvent } from '../../../agents/po
 import { toSafeLine } from '../../../kernel/index.ts'
 import { many } from '../failure.ts'
 import type { Agents } from '../served-agents.ts'
+import { moneyText, useText } from './tokens.ts'
 import type { Terminal } from '../terminal.ts'
 
 export function agentCells(agent: AgentInfo): string[] {
@@ -23,7 +24,7 @@ export function statusLines(status: Awaited<ReturnType<Agents['status']>>): stri
   const { own, subtree } = used
   return [
     `${toSafeLine(path)}  ${state}  preset ${toSafeLine(preset)}  session ${sessionId}`,
-    `used: ${many(own.totalTokens, 'token')} in ${many(own.steps, 'step')}; with its descendants ${many(subtree.totalTokens, 'token')} in ${many(subtree.steps, 'step')}, ${many(used.turns, 'turn')}, ${many(used.children, 'agent')} made`,
+    `used: ${useText(own)}; with its descendants ${useText(subtree)}, ${many(used.turns, 'turn')}, ${many(used.children, 'agent')} made`,
     `left: ${leftText(left)}`,
     ...questions.map(
       ({ id, agentPath, tool, command }) =>
@@ -39,7 +40,7 @@ function leftText({ maxTokens, maxTurns, maxTimeMs, maxChildren, maxDepth, maxCo
     maxTimeMs !== undefined && `${Math.round(maxTimeMs / 1000)} s`,
     maxChildren !== undefined && many(maxChildren, 'agent'),
     maxDepth !== undefined && many(maxDepth, 'level'),
-    maxCost !== undefined && `${maxCost} of money`,
+    maxCost !== undefined && `cost ${moneyText(maxCost)}`,
   ].filter((part) => part !== false)
   return parts.join(', ') || 'no limit'
 }
@@ -62,7 +63,7 @@ export function eventLine({ path, event }: PoolEvent, terminal: Terminal): strin
       return event.isOpen ? `  ${who} asks a person: ${event.approvalId}` : undefined
     case 'turn-end': {
       const { end, usage } = event.result
-      return `  ${who} ${end}, ${many(usage.totalTokens, 'token')}`
+      return `  ${who} ${end}, ${useText(usage)}`
     }
     default:
       return undefined

@@ -2,6 +2,16 @@
 import type { TurnUse } from '../../../store/index.ts'
 import { many } from '../failure.ts'
 
+/** Such as `120 tokens in 2 steps, cost 0.0012`; without a price of the model no cost. */
+export function useText(use: TurnUse): string {
+  const { steps, cost } = use
+  return `${tokensText(use)} in ${many(steps, 'step')}${cost === undefined ? '' : `, cost ${moneyText(cost)}`}`
+}
+
+export function moneyText(money: number): string {
+  return money.toLocaleString('en-US', { maximumSignificantDigits: 4, useGrouping: false })
+}
+
 /** Such as `120 tokens`, `120 tokens (30 estimated)` or `120 tokens (estimated)`. */
 export function tokensText({ totalTokens, estimatedTokens = 0 }: TurnUse): string {
   const tokens = many(totalTokens, 'token')
