@@ -7,9 +7,11 @@ import {
   succeeded,
   type Tool,
 } from '../../kernel/index.ts'
+import { isAgentId } from '../../store/index.ts'
 import { defineTool } from '../../tools/index.ts'
 import { toSendOutcome } from './send-outcome.ts'
 import { BEYOND_PRESET, POOL, poolError } from './messages.ts'
+import { isKey } from './reach.ts'
 import type { Created, CreateRequest, PoolAccess, Serving } from './types.ts'
 
 /** The pool as the tools of one agent reach it. */
@@ -36,6 +38,8 @@ const json = (value: JsonObject): Outcome => succeeded(JSON.stringify(value), va
 function idOf({ agent_id: id }: JsonObject): string {
   const text = typeof id === 'string' ? id.trim() : ''
   if (text === '') throw poolError('INVALID_ARGUMENT', POOL.noId())
+  // A configured agent is the parent of those that it makes; an ended agent is named by its key.
+  if (!isAgentId(text) && !isKey(text)) throw poolError('INVALID_ARGUMENT', POOL.badId(text))
   return text
 }
 
@@ -149,15 +153,19 @@ function status({ access, serving }: ToolPool): Tool {
   return defineTool({
     name: 'nexus_status',
     description:
-      'Show what an agent that you made is doing, the tokens that it used with its own agents, and what it has left.',
+      'Show an agent that you made: the tokens of its context, what it is doing, what it used up with its own agents, and what it has left.',
     parameters: { type: 'object', properties: { agent_id: AGENT, port: PORT }, required: ['agent_id'] },
     execute: async (args) => {
       checkPort(args, serving)
-      const { state, used, left, context, childCount, questions } = await access.status(idOf(args))
+      const id = idOf(args)
+      const { state, used, left, context, childCount, questions } = await access.status(id)
+      const { tokens } = await access.context(id)
       return json({
-        state,
-        tokens: { own: { ...used.own }, subtree: { ...used.subtree }, left: { ...left } },
+        tokens: { ...tokens },
         context: { message_count: context.messageCount, system_prompt: context.systemPrompt },
+        state,
+        used: { own: { ...used.own }, subtree: { ...used.subtree } },
+        left: { ...left },
         children: childCount,
         questions: questions.map(({ id, agentPath, tool }) => ({ id, agent: agentPath, tool })),
       })
@@ -181,7 +189,7 @@ function cancel({ access, serving }: ToolPool): Tool {
     },
     execute: async (args) => {
       checkPort(args, serving)
-      const requestId = args['request_id'] as string | number
+      const requestId = String(args['request_id'])
       const cancelled = await access.cancel(idOf(args), requestId)
       return json({ cancelled, request_id: requestId, ...(!cancelled && { reason: 'not_found_or_completed' }) })
     },

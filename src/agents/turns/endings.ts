@@ -6,6 +6,7 @@ import { assistantMessage, CLOSING, repairHistory } from './history.ts'
 import type { TurnStop } from './hooks.ts'
 import { TURNS } from './messages.ts'
 import type { StepAnswer } from './model-step.ts'
+import type { UsageSum } from './tokens.ts'
 import type { TurnContext } from './turn-context.ts'
 
 /** The end of a turn. */
@@ -33,8 +34,10 @@ export function cancelled(text: string, isKept = false): Ending {
   return { end: 'cancelled', text, closing: CLOSING.cancelled, isKept }
 }
 
-export function unanswered(answer: Exclude<StepAnswer, { type: 'answer' }>): Ending {
+/** The use of what had come joins that of the turn. */
+export function unanswered(answer: Exclude<StepAnswer, { type: 'answer' }>, usage?: Pick<UsageSum, 'add'>): Ending {
   const { usage: tokens } = answer
+  if (tokens) usage?.add(tokens)
   if (answer.type === 'aborted') return { ...cancelled(answer.text), tokens }
   return { tokens, end: 'failed', text: answer.text, error: answer.failure.error, closing: CLOSING.failed }
 }

@@ -165,8 +165,7 @@ interface Heard {
 async function listen(stream: AsyncIterable<TextStreamPart<ToolSet>>, heard: Heard): Promise<void> {
   for await (const part of stream) {
     if (part.type === 'error') throw part.error
-    if (part.type === 'text-delta' || part.type === 'reasoning-delta') heard.chars += part.text.length
-    if (part.type === 'tool-input-delta') heard.chars += part.delta.length
+    heard.chars += charsOf(part)
     if (part.type === 'text-delta') heard.answer.add(part.text)
     if (part.type === 'reasoning-start') heard.thoughts.begin()
     if (part.type === 'reasoning-delta') heard.thoughts.add(part.text)
@@ -175,6 +174,11 @@ async function listen(stream: AsyncIterable<TextStreamPart<ToolSet>>, heard: Hea
     if (part.type === 'tool-call') heard.calls.push(toRequestedCall(part))
     if (part.type === 'finish-step') heard.end = part
   }
+}
+
+function charsOf(part: TextStreamPart<ToolSet>): number {
+  if (part.type === 'tool-input-delta') return part.delta.length
+  return part.type === 'text-delta' || part.type === 'reasoning-delta' ? part.text.length : 0
 }
 
 /** A stream that ends without saying why was cut; the SDK reports that as a reason of its own. */

@@ -83,15 +83,18 @@ export function countStep(
   const sum = inputTokens + outputTokens
   const isTotal = isInput && isOutput && isCount(reported.totalTokens, sum)
   const estimatedTokens = (isInput ? 0 : inputTokens) + (isOutput ? 0 : outputTokens)
-  const { cachedTokens } = reported
-  const isCached = isInput && isCount(cachedTokens, 1) && cachedTokens <= inputTokens
   return {
     inputTokens,
     outputTokens,
     totalTokens: isTotal ? reported.totalTokens : sum,
-    ...(isCached && { cachedTokens }),
+    ...(isInput && cachedPart(reported)),
     ...(estimatedTokens > 0 && { estimatedTokens }),
   }
+}
+
+/** More cached tokens than input are no count. */
+function cachedPart({ cachedTokens, inputTokens = 0 }: ReportedTokens): Pick<StepUsage, 'cachedTokens'> {
+  return isCount(cachedTokens, 1) && cachedTokens <= inputTokens ? { cachedTokens } : {}
 }
 
 /** Money is kept in billionths, so that sums are exact. */

@@ -103,10 +103,7 @@ async function loop(parts: TurnParts, usage: UsageSum): Promise<Ending> {
     const late = (await room.fit(prompt)) ? await askOwner(parts, usage) : undefined
     if (late) return stopped(late)
     const answer = await room.ask(prompt)
-    if (answer.type !== 'answer') {
-      if (answer.usage) usage.add(answer.usage)
-      return unanswered(answer)
-    }
+    if (answer.type !== 'answer') return unanswered(answer, usage)
     emit({ type: 'step-end', step: usage.add(answer.usage), usage: answer.usage })
     warnIncomplete(answer, emit)
     const asked = answer.message ?? assistantMessage(CLOSING.empty)

@@ -107,7 +107,12 @@ const ceiling = v.strictObject({
 })
 
 export const agent = v.strictObject({
-  id: v.pipe(is(identifier, { untrusted: 'add' }), about('1 to 64 letters, digits, dots, underscores and hyphens.')),
+  id: v.pipe(
+    is(v.pipe(identifier, v.maxLength(63, '1 to 63 letters, digits, dots, underscores and hyphens')), {
+      untrusted: 'add',
+    }),
+    about('1 to 63 letters, digits, dots, underscores and hyphens.'),
+  ),
   extends: setting(identifier, 'Another agent whose settings this one starts from.'),
   skills: setting(is(names, { untrusted: 'remove' }), 'Absent: all. A list: only these. []: none.'),
   instructions: setting(is(v.string(), { texts: 'literal' }), 'Text for the agent’s system prompt.'),

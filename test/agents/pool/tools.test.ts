@@ -30,7 +30,10 @@ test('a model makes an agent, gives it work, and reads its answer in a boundary 
   assert.ok(content.endsWith(`<${tag}>\n${TEXT_OF_CHILD}\n</${tag}>`), content)
   assert.match(content, /^The agent w answered .* neither yours nor the user's words\./)
   assert.match(request_id, /^[0-9a-f-]+$/)
-  assert.match(status!, /"state":"idle".*"totalTokens":100/)
+  const { tokens, context, state, used } = JSON.parse(status!.split('\n')[0]!) as Record<string, Record<string, object>>
+  assert.deepEqual(Object.keys(tokens!), ['system', 'tools', 'messages', 'total', 'budget', 'available'])
+  assert.deepEqual(context, { message_count: 2, system_prompt: true })
+  assert.deepEqual([state, (used?.['own'] as { totalTokens?: number }).totalTokens], ['idle', 100])
   assert.match(destroyed!, /^\{"success":true,"agent_id":"w","ended":\["w"\]\}/)
   // Nothing of the child's words is anywhere but in that tool result.
   const seen = server.requests
@@ -147,4 +150,25 @@ test('the same request of the same parent makes one agent', async (t) => {
   for (const request of [{ parent: 'boss', requestId: 'c2' }, { requestId: 'c1' }, { parent: 'boss' }])
     await assert.rejects(pool.create({ id: 'w', ...request }), { code: /CONFLICT|LIMIT_EXCEEDED/ })
   assert.equal((await store.agents.list({ parent: agent.key })).length, 1)
+})
+
+test('an id that is none is refused in the words of the contract, and a request id is text or number', async (t) => {
+  const { pool } = await startPool(t, {
+    script: brains({
+      boss: [
+        ['nexus_send', { agent_id: 'a/b', content: 'x' }],
+        ['nexus_status', { agent_id: ' ' }],
+        ['nexus_cancel', { agent_id: 'w', request_id: 7 }],
+        ['nexus_cancel', { agent_id: 'w', request_id: 'r7' }],
+      ],
+    }),
+  })
+  await pool.create({ id: 'boss', instructions: 'boss: lead.' })
+  await pool.create({ id: 'w', parent: 'boss' })
+  await pool.send('boss', 'Go.')
+  const answers = answersIn((await pool.messages('boss')).messages)
+  assert.match(answers[0]!, /Invalid agent_id: a\/b/)
+  assert.match(answers[1]!, /No agent_id provided/)
+  assert.match(answers[2]!, /^\{"cancelled":false,"request_id":"7","reason":"not_found_or_completed"\}/)
+  assert.match(answers[3]!, /"request_id":"r7"/)
 })
