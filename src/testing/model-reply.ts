@@ -4,7 +4,7 @@ import type { JsonObject } from '../kernel/index.ts'
 export interface ReplyUsage {
   readonly inputTokens: number
   readonly outputTokens: number
-  /** Of the input, read from the cache. */
+  /** The part of the input that came from the cache. */
   readonly cachedTokens?: number
 }
 

@@ -111,7 +111,7 @@ export const BUDGETS = {
   ): { readonly message: string; readonly fix: string; readonly forModel: string } => {
     const used = `${number(about.spent[limit] ?? 0)} of ${number(about.budget[limit] ?? 0)} ${LIMITS[limit]}`
     const message = `The budget of ${named(about.holder)} is used up: ${used}.`
-    return { message, fix: raise(limit), forModel: `[Stopped: ${message} ${raise(limit)}]` }
+    return { message, fix: raise(limit), forModel: `Stopped: ${message} ${raise(limit)}` }
   },
   noChild: (limit: 'maxChildren' | 'maxDepth'): Words => ({
     message: `The parent may make no further agent: its budget has no ${LIMITS[limit]} left.`,

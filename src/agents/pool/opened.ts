@@ -35,6 +35,8 @@ export interface Opening {
   readonly equip: (handle: AgentHandle) => void
   /** The budgets of an agent, and its place among those that ask models. */
   readonly hooksOf: (agent: AgentRecord | ConfiguredAgent) => TurnHooks
+  /** Whether a turn of an agent runs in this process: then it is not let go of. */
+  readonly isWorking: (key: string) => boolean
   /** Told of each event of a turn. */
   readonly onEvent: (of: Pick<AgentRecord, 'id' | 'key' | 'path'>, event: AgentEvent) => void
 }
@@ -47,7 +49,10 @@ export interface OpenedAgents {
   forget(key: string): void
 }
 
-export function createOpened(options: PoolOptions, { equip, hooksOf, onEvent }: Opening): OpenedAgents {
+/** So many agents stay open; the others are opened again from their rows when they are used. */
+const MOST_OPEN = 64
+
+export function createOpened(options: PoolOptions, { equip, hooksOf, isWorking, onEvent }: Opening): OpenedAgents {
   const { runtime, config } = options
   const { store } = runtime
   const opened = new Map<string, { readonly rights: string; readonly opening: Promise<Opened> }>()
@@ -74,14 +79,29 @@ export function createOpened(options: PoolOptions, { equip, hooksOf, onEvent }: 
     return { handle, agent: loop(handle, row, { model, instructions, context, hooks: hooksOf(row) }) }
   }
 
+  /** An agent that is only listed must not keep its tools in memory. */
+  const letGo = (used: string): void => {
+    for (const key of opened.keys()) {
+      if (opened.size <= MOST_OPEN) return
+      if (key !== used && !isWorking(key)) opened.delete(key)
+    }
+  }
+
   return {
     open(row) {
       // A row that was changed is opened again; a turn that runs goes on with what it began with.
       const rights = JSON.stringify([row.permissions, row.ceiling, row.settings, row.endedAt ?? null])
       const known = opened.get(row.key)
-      if (known?.rights === rights) return known.opening
+      if (known?.rights === rights) {
+        // The one that was used last is the last to go.
+        opened.delete(row.key)
+        opened.set(row.key, known)
+        return known.opening
+      }
       const opening = open(row)
+      opened.delete(row.key)
       opened.set(row.key, { rights, opening })
+      letGo(row.key)
       opening.catch(() => opened.delete(row.key))
       return opening
     },

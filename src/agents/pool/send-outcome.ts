@@ -22,7 +22,8 @@ function toAnswer(
 ): Outcome {
   const { text, end, sessionId: session, turnId: turn } = result
   const ids = { ...more, agent_id: agent, request_id, session_id: session, turn_id: turn }
-  const content = text === '' ? '' : inBoundary(text, { agent, callId, session })
+  // A turn that was stopped has our own sentence as its text, which is the error too.
+  const content = text === '' || end === 'stopped' ? '' : inBoundary(text, { agent, callId, session })
   if (end === 'cancelled')
     return failed('CANCELLED', `The turn of the agent ${agent} was cancelled.`, { data: ids, error: 'CANCELLED' })
   if (end === 'failed' || end === 'stopped') return toFailure(result.error, { agent, content, ids })

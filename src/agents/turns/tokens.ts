@@ -64,7 +64,7 @@ export interface ReportedTokens {
   readonly inputTokens: number | undefined
   readonly outputTokens: number | undefined
   readonly totalTokens: number | undefined
-  /** Of the input, read from the provider's cache. */
+  /** The part of the input that came from the provider's cache. */
   readonly cachedTokens?: number | undefined
 }
 

@@ -27,7 +27,7 @@ export interface ModelChoice {
 export interface ModelPrice {
   readonly input: number
   readonly output: number
-  /** Of input that the provider read from its cache; default `input`. */
+  /** The price of input that the provider read from its cache; default `input`. */
   readonly cachedInput?: number | undefined
 }
 
