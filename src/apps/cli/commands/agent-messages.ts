@@ -110,12 +110,7 @@ export function answerOf(sent: Sent, invocation: Invocation, more: object = {}):
 
 function toAnswer(results: readonly TurnResult[], { terminal }: Invocation, more: object): Answer {
   for (const { sessionId, usage } of results)
-    terminal.note(
-      terminal.paintNote(
-        'dim',
-        `session ${sessionId} · ${useText(usage)}`,
-      ),
-    )
+    terminal.note(terminal.paintNote('dim', `session ${sessionId} · ${useText(usage)}`))
   const turns = results.map(({ sessionId: session, turnId: turn, end, text, usage }) => ({
     session,
     turn,
