@@ -34,7 +34,7 @@ export function createPool(options: PoolOptions): Pool {
       for (const tool of createNexusTools({ access, serving: options.serving }))
         handle.registry.register(tool.name, () => tool, { owner: 'nexus' })
     },
-    isWorking: (key) => working.has(key),
+    isWorking: work.isRunning,
     hooksOf: (agent) => ({ beforeStep: () => budgets.check(agent), enterModel: places.enter }),
     onEvent: ({ id, key, path }, event) => say({ agentId: id, key, path, event }),
   })

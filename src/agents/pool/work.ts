@@ -12,6 +12,8 @@ export interface Work {
   /** Turns of the agent are neither waited for nor cancelled: another process goes on with them. */
   leave(key: string): void
   isLeft(key: string): boolean
+  /** Whether a turn of the agent runs here. */
+  isRunning(key: string): boolean
   /** Takes no more turns, and cancels those that run. */
   close(): void
 }
@@ -65,6 +67,7 @@ export function createWork(): Work {
       agents.get(key)?.left.resolve()
     },
     isLeft: (key) => left.has(key),
+    isRunning: (key) => (agents.get(key)?.turns.size ?? 0) > 0,
     close() {
       isClosed = true
       for (const [key, { cancel }] of agents) if (!left.has(key)) cancel.abort()
