@@ -1,6 +1,6 @@
 // All checks, one line per stage: format, lint, types, then the tests with the runner's own report.
 // With arguments only `node --test` runs, with these: npm test -- test/skills/gate/gate.test.ts --test-name-pattern bins
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { closeSync, existsSync, globSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,24 +23,28 @@ const TEST_OPTIONS = [
   `--test-timeout=${TEST_TIMEOUT_MS}`,
 ]
 
-/** Runs one stage, prints its line and, when it failed, what it said. */
-function passes({ name, fix, command: [tool, ...args] }) {
+/** Runs one stage, prints its line and, when it failed, what it said. Resolves to its name when it failed. */
+function failureOf({ name, fix, command: [tool, ...args] }) {
   const startedAt = Date.now()
-  const { status, stdout, stderr } = spawnSync(join(ROOT, 'node_modules/.bin', tool), args, {
-    cwd: ROOT,
-    encoding: 'utf8',
+  return new Promise((resolve) => {
+    const options = { cwd: ROOT, maxBuffer: 64_000_000 }
+    execFile(join(ROOT, 'node_modules/.bin', tool), args, options, (error, stdout, stderr) => {
+      const seconds = ((Date.now() - startedAt) / 1000).toFixed(1)
+      console.log(`${error === null ? '✓' : '✖'} ${name} (${seconds} s)`)
+      if (error !== null) console.log(`${stdout}${stderr}${fix === undefined ? '' : `To repair: ${fix}\n`}`)
+      resolve(error === null ? undefined : name)
+    })
   })
-  const seconds = ((Date.now() - startedAt) / 1000).toFixed(1)
-  console.log(`${status === 0 ? '✓' : '✖'} ${name} (${seconds} s)`)
-  if (status !== 0) console.log(`${stdout}${stderr}${fix === undefined ? '' : `To repair: ${fix}\n`}`)
-  return status === 0
 }
 
 /**
- * Pure modules: their tests share one process, since loading the module anew for each file took 40 % of their time.
- * They change nothing that another file could notice.
+ * Modules whose tests share one process per line, since loading the module anew for each file took 40 % of their time.
+ * They change nothing that another file could notice, and start few programs: each start costs more in a large process.
  */
-const PURE = ['kernel', 'yaml', 'authorize', 'config', 'skills/{format,gate,catalog,diagnose,load}']
+const SHARED = [
+  ['kernel', 'yaml', 'authorize', 'config', 'skills/{format,gate,catalog,diagnose,load}'],
+  ['agents', 'runtime', 'public', 'testing'],
+]
 
 /** This run decides about a change: a sandbox that does not work fails it (test/machine/sandbox/required.ts). */
 const TEST_ENV = { TESTS_REQUIRE_SANDBOX: '1', ...process.env }
@@ -69,15 +73,20 @@ function testFiles(pattern) {
 
 /** Every test file but the long ones: those are for `npm run test:long` (20 rounds) and `npm run soak` (200). */
 async function runAllTests(options) {
-  const pure = PURE.flatMap((path) => testFiles(`test/${path}/**/*.test.ts`))
-  const others = testFiles('test/**/*.test.ts').filter((file) => !pure.includes(file))
-  const codes = await Promise.all([runInOneProcess([...options, ...pure]), runTests([...options, ...others])])
-  return Math.max(...codes)
+  const groups = SHARED.map((paths) => paths.flatMap((path) => testFiles(`test/${path}/**/*.test.ts`)))
+  const others = testFiles('test/**/*.test.ts').filter((file) => !groups.flat().includes(file))
+  const shared = async () => {
+    const codes = []
+    for (const files of groups) codes.push(await runInOneProcess([...options, ...files]))
+    return codes
+  }
+  const codes = await Promise.all([shared(), runTests([...options, ...others])])
+  return Math.max(...codes.flat())
 }
 
 const given = process.argv.slice(2)
 const namesFiles = given.some((argument) => !argument.startsWith('-') && /[/*]|\.ts$/.test(argument))
-const failed = given.length > 0 ? [] : STAGES.filter((stage) => !passes(stage)).map((stage) => stage.name)
+const failed = (await Promise.all((given.length > 0 ? [] : STAGES).map(failureOf))).filter((name) => name !== undefined)
 const testsCode = await (namesFiles ? runTests(given) : runAllTests(given))
 if (failed.length > 0) console.log(`\n✖ failed before the tests: ${failed.join(', ')} (see the top of this output)`)
 process.exitCode = testsCode === 0 && failed.length > 0 ? 1 : testsCode

@@ -232,10 +232,10 @@ describe('edit_file', () => {
 })
 
 describe('two writers', () => {
-  it('leave one of their texts, never a mixture, after 300 writes', async (t) => {
+  it('leave one of their texts, never a mixture, after 1,000 writes', async (t) => {
     const { call, text, workspace } = openFiles(t)
     const contents = ['a', 'b'].map((letter) => letter.repeat(100_000))
-    for (let round = 0; round < 150; round++) {
+    for (let round = 0; round < 500; round++) {
       await Promise.all(contents.map((content) => call('write_file', { path: 'f', content })))
       assert.ok(contents.includes(text('f') ?? ''))
     }
