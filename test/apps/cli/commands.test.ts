@@ -55,7 +55,7 @@ test('check says why each skill is not ready, with file and line, and ends with 
   assert.equal(code, 1)
   assert.match(stdout, /✗ workspace\/broken {2}invalid/)
   assert.match(stdout, /broken\/SKILL\.md:1/)
-  assert.match(stdout, /missing binary: gh/)
+  assert.match(stdout, /missing env: GEMINI_API_KEY/)
 })
 
 test('show of an unknown skill names the ready ones and ends with 4', async (t) => {

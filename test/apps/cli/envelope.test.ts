@@ -69,7 +69,7 @@ const CALLS: readonly (readonly [readonly string[], number])[] = [
   [['skills', 'show', 'greet', '--trust', '--content'], 0],
   [['skills', 'check', '--trust'], 1],
   [['skills', 'check', 'greet', '--trust'], 0],
-  [['skills', 'why', 'github'], 1],
+  [['skills', 'why', 'image-gen'], 1],
   [['skills', 'why', 'absent'], 4],
   [['skills', 'deps', 'greet', '--trust'], 0],
   [['skills', 'search', 'chart'], 0],
@@ -135,7 +135,7 @@ test('what every command prints with --json is as the published schema says', as
 
 /** Not 0, and yet an answer: the command's own exit code, or a state that was asked for. */
 function isAnswer(args: readonly string[]): boolean {
-  return ['run', 'validate', 'migrate'].includes(args[1] ?? '') || args[0] === 'mcp' || args.includes('github')
+  return ['run', 'validate', 'migrate'].includes(args[1] ?? '') || args[0] === 'mcp' || args.includes('image-gen')
 }
 
 function withJson(args: readonly string[]): string[] {

@@ -249,19 +249,13 @@ test('in a directory that was deleted meanwhile every command says so', async (t
   assert.match(stderr, /^error FILE_NOT_FOUND: The working directory was removed\.\n {2}fix: /)
 })
 
-test('progress is shown where a person watches and nowhere else', { skip }, async (t) => {
+test('progress is shown where a person watches and does not type, and nowhere else', { skip }, async (t) => {
   const place = new Place(t)
-  const args = [
-    'skills',
-    'run',
-    'greet',
-    '--trust',
-    '--sandbox',
-    'none',
-    '--',
-    'sleep 1.5; printf "go? "; read x; sleep 0; echo',
-  ]
-  const { screen } = await inTerminal(place, args, { prompt: /go\?/, keys: '' })
-  assert.match(screen, /starting the command … 1 s/)
+  const args = ['skills', 'run', 'greet', '--trust', '--sandbox', 'none', '--', 'sleep 1.5; printf "go? "; read x']
+  const line = `${place.line(args).map(quotedWord).join(' ')} < /dev/null`
+  const { cwd, env } = place.options()
+  const child = spawn('script', ['-qec', line, '/dev/null'], { cwd, env: { ...env, TERM: 'xterm' }, timeout: 60_000 })
+  assert.match((await ended(child)).stdout, /starting the command … 1 s/)
+  assert.doesNotMatch((await inTerminal(place, args, { prompt: /go\?/, keys: '\r' })).screen, /…/)
   assert.doesNotMatch((await place.run(args)).stderr, /…/)
 })

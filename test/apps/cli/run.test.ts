@@ -41,7 +41,7 @@ test('the demo ends with a chart on disk that a confined script made', async (t)
   assert.ok(chart !== undefined && existsSync(chart), stdout)
   assert.match(readFileSync(chart, 'utf8'), /<svg .*North/s)
   assert.match(stdout, /recorded.*: no model is configured/)
-  assert.match(stdout, /held +github +missing binary: gh/)
+  assert.match(stdout, /held +image-gen +missing .*GEMINI_API_KEY/)
   if (process.getuid?.() === 0) assert.match(stdout, /"uid":2\d{5}/)
 })
 

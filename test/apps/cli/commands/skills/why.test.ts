@@ -163,10 +163,10 @@ test('a skill that a session loaded in the turn in which it came is known, until
 })
 
 test('in a terminal the answer comes first, each finding with what to do next', async (t) => {
-  const { stdout, code } = await new Place(t).run(['skills', 'why', 'github'])
+  const { stdout, code } = await new Place(t).run(['skills', 'why', 'image-gen'])
   assert.equal(code, 1)
-  assert.match(stdout, /^github is held\.\n\n✗ .*missing binary: gh/)
-  assert.match(stdout, /fix: Install gh/)
+  assert.match(stdout, /^image-gen is held\.\n\n✗ /)
+  assert.match(stdout, /missing env: GEMINI_API_KEY[^✗]*fix: Set skills\.entries\.image-gen/)
 })
 
 test('search finds a ready skill by its words, and ends with 4 when none fits', async (t) => {
