@@ -1,5 +1,6 @@
 // pool: agents that are made while Nexus runs: their rights, budgets and messages, in a tree that outlives the process.
 export { createPool } from './pool.ts'
+export type { OtherServers } from './elsewhere.ts'
 export type {
   AgentInfo,
   AgentState,

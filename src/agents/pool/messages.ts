@@ -73,6 +73,10 @@ export const POOL = {
     message: `This process does not reach the server on port ${port}.`,
     fix: 'Leave port out: the agents of this process need none.',
   }),
+  onePath: (): Words => ({
+    message: 'Another server confines an agent to one directory.',
+    fix: 'Give one directory in allowed_paths, or leave port out.',
+  }),
   noServer: (): Words => ({
     message: 'No server runs these agents, so there is none to shut down.',
     fix: 'End the agents with nexus_destroy.',

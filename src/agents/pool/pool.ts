@@ -31,7 +31,8 @@ export function createPool(options: PoolOptions): Pool {
   const opened = createOpened(options, {
     equip: (handle) => {
       const access = createAccess(state, { key: handle.key, sessionId: handle.sessionId })
-      for (const tool of createNexusTools({ access, serving: options.serving }))
+      const { serving, others } = options
+      for (const tool of createNexusTools({ access, serving, others, agentKey: handle.key }))
         handle.registry.register(tool.name, () => tool, { owner: 'nexus' })
     },
     isWorking: work.isRunning,

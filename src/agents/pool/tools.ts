@@ -9,6 +9,7 @@ import {
 } from '../../kernel/index.ts'
 import { isAgentId } from '../../store/index.ts'
 import { defineTool } from '../../tools/index.ts'
+import { elsewhere, type OtherServers } from './elsewhere.ts'
 import { toSendOutcome } from './send-outcome.ts'
 import { BEYOND_PRESET, POOL, poolError } from './messages.ts'
 import { isKey } from './reach.ts'
@@ -18,6 +19,9 @@ import type { Created, CreateRequest, PoolAccess, Serving } from './types.ts'
 export interface ToolPool {
   readonly access: PoolAccess
   readonly serving: Serving | undefined
+  /** The key of the agent whose tools they are. */
+  readonly agentKey: string
+  readonly others: OtherServers | undefined
 }
 
 const AGENT = { type: 'string', description: 'Id of the agent, such as worker-1' } as const
@@ -25,11 +29,12 @@ const PORT = {
   type: 'integer',
   minimum: 1,
   maximum: 65_535,
-  description: 'Port of another server; default this one',
+  description: 'Port of another server of this workspace; default this one',
 } as const
 
 export function createNexusTools(pool: ToolPool): readonly Tool[] {
-  return [create(pool), send(pool), status(pool), cancel(pool), destroy(pool), shutdown(pool)]
+  const tools = [create(pool), send(pool), status(pool), cancel(pool), destroy(pool), shutdown(pool)]
+  return tools.map((tool) => anywhere(tool, pool))
 }
 
 const json = (value: JsonObject): Outcome => succeeded(JSON.stringify(value), value)
@@ -43,13 +48,20 @@ function idOf({ agent_id: id }: JsonObject): string {
   return text
 }
 
-/** Agents of another server are reached through its client, which this pool is not. */
-function checkPort({ port }: JsonObject, serving: Serving | undefined): void {
-  if (port === undefined || port === serving?.port) return
-  throw poolError('INVALID_ARGUMENT', POOL.otherPort(Number(port)))
+/** The same tool, which with the port of another server does its work there. */
+function anywhere(tool: Tool, { serving, others, agentKey }: ToolPool): Tool {
+  return {
+    ...tool,
+    execute(args, context) {
+      const { port } = args
+      if (port === undefined || port === serving?.port) return tool.execute(args, context)
+      const { callId, signal } = context
+      return elsewhere(tool.name, args, { port: Number(port), agentKey, others, callId, signal })
+    },
+  }
 }
 
-function create({ access, serving }: ToolPool): Tool {
+function create({ access }: ToolPool): Tool {
   return defineTool({
     name: 'nexus_create',
     description:
@@ -84,7 +96,6 @@ function create({ access, serving }: ToolPool): Tool {
     },
     options: { timeoutMs: 0, isIdempotent: true },
     execute: async (args, { signal, callId }) => {
-      checkPort(args, serving)
       const { agent, clipped } = await makeOne(access, { ...toRequest(idOf(args), args), requestId: callId })
       const made = {
         agent_id: agent.id,
@@ -128,7 +139,7 @@ function toRequest(id: string, args: JsonObject): CreateRequest {
   }
 }
 
-function send({ access, serving }: ToolPool): Tool {
+function send({ access }: ToolPool): Tool {
   return defineTool({
     name: 'nexus_send',
     description:
@@ -141,7 +152,6 @@ function send({ access, serving }: ToolPool): Tool {
     // The rules of the turn and the budgets limit it. Source: decisions.
     options: { timeoutMs: 0, isIdempotent: true },
     execute: async (args, { signal, callId }) => {
-      checkPort(args, serving)
       const id = idOf(args)
       const sent = await access.send(id, String(args['content']), { signal, requestId: callId })
       return toSendOutcome(sent, { agent: id, callId })
@@ -149,14 +159,13 @@ function send({ access, serving }: ToolPool): Tool {
   })
 }
 
-function status({ access, serving }: ToolPool): Tool {
+function status({ access }: ToolPool): Tool {
   return defineTool({
     name: 'nexus_status',
     description:
       'Show an agent that you made: the tokens of its context, what it is doing, what it used up with its own agents, and what it has left.',
     parameters: { type: 'object', properties: { agent_id: AGENT, port: PORT }, required: ['agent_id'] },
     execute: async (args) => {
-      checkPort(args, serving)
       const id = idOf(args)
       const { state, used, left, context, childCount, questions } = await access.status(id)
       const { tokens } = await access.context(id)
@@ -173,7 +182,7 @@ function status({ access, serving }: ToolPool): Tool {
   })
 }
 
-function cancel({ access, serving }: ToolPool): Tool {
+function cancel({ access }: ToolPool): Tool {
   return defineTool({
     name: 'nexus_cancel',
     description: 'Cancel a message to an agent that you made, by the request id of the message.',
@@ -188,7 +197,6 @@ function cancel({ access, serving }: ToolPool): Tool {
       required: ['agent_id', 'request_id'],
     },
     execute: async (args) => {
-      checkPort(args, serving)
       const requestId = String(args['request_id'])
       const cancelled = await access.cancel(idOf(args), requestId)
       return json({ cancelled, request_id: requestId, ...(!cancelled && { reason: 'not_found_or_completed' }) })
@@ -196,13 +204,12 @@ function cancel({ access, serving }: ToolPool): Tool {
   })
 }
 
-function destroy({ access, serving }: ToolPool): Tool {
+function destroy({ access }: ToolPool): Tool {
   return defineTool({
     name: 'nexus_destroy',
     description: 'End an agent that you made, with all agents below it. Their work stops; their histories stay.',
     parameters: { type: 'object', properties: { agent_id: AGENT, port: PORT }, required: ['agent_id'] },
     execute: async (args) => {
-      checkPort(args, serving)
       const id = idOf(args)
       const ended = await access.destroy(id)
       return json({ success: true, agent_id: id, ended: [...ended] })
@@ -215,8 +222,7 @@ function shutdown({ serving }: ToolPool): Tool {
     name: 'nexus_shutdown',
     description: 'End the server that runs the agents. Only where the user allowed it.',
     parameters: { type: 'object', properties: { port: PORT } },
-    execute: (args) => {
-      checkPort(args, serving)
+    execute: () => {
       if (!serving?.shutdown) throw poolError('INVALID_ARGUMENT', POOL.noServer())
       serving.shutdown()
       return json({ success: true, message: 'Server shutting down' })

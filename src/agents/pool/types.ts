@@ -3,6 +3,7 @@ import type { Config } from '../../config/index.ts'
 import type { NexusError, PermissionDelta } from '../../kernel/index.ts'
 import type { AgentHandle, Runtime } from '../../runtime/index.ts'
 import type { AgentRecord, Approval, StoredMessage, TurnUse } from '../../store/index.ts'
+import type { OtherServers } from './elsewhere.ts'
 import type { Agent, AgentContext, AgentEvent, ModelChoice, TurnResult } from '../turns/index.ts'
 
 /** The parts of a pool. `createPool({ ...local, model })` takes runtime and configuration of `openLocal`. */
@@ -17,6 +18,8 @@ export interface PoolOptions {
   readonly config?: Pick<Config, 'agents' | 'permissions' | 'limits'>
   /** Where this pool is served. Without it, agents have no port and no key, and `nexus_shutdown` fails. */
   readonly serving?: Serving
+  /** Other servers of the store, for `port` of the tools. Without it they are refused. */
+  readonly others?: OtherServers
 }
 
 /** The server around a pool. */

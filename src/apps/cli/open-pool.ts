@@ -5,6 +5,7 @@ import type { Local } from '../../local/index.ts'
 import type { Invocation } from './command.ts'
 import { chooseModel } from './model/choose-model.ts'
 import { openFor, type OpenOptions } from './open.ts'
+import { otherServers } from './other-servers.ts'
 import { eventLine } from './show/agents.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -15,7 +16,7 @@ export function poolOver(local: Local, invocation: Invocation, known?: ModelChoi
   const model = (): Promise<ModelChoice> => (chosen ??= chooseModel(local, invocation))
   const openModel = (name: string): Promise<ModelChoice> =>
     chooseModel(local, { ...invocation, flags: { ...invocation.flags, model: name } })
-  return createPool({ runtime, config, model: known ?? model, openModel })
+  return createPool({ runtime, config, model: known ?? model, openModel, others: otherServers(local, invocation) })
 }
 
 /** Notes what other agents than this one do, until it is disposed of. */

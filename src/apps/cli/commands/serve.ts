@@ -4,10 +4,12 @@ import { loadConfig, assertValid } from '../../../config/index.ts'
 import { createRedactor } from '../../../kernel/index.ts'
 import { mountMcp } from '../../mcp/index.ts'
 import { type Closing, createLog, type Generation, serve, type Serving } from '../../server/index.ts'
-import { type Answer, choiceFlag, CHOICES, type Invocation, numberFlag, stringFlag } from '../command.ts'
+import { type Answer, choiceFlag, CHOICES, type Invocation, stringFlag } from '../command.ts'
 import { chooseModel } from '../model/choose-model.ts'
 import { openFor, warnUnconfined } from '../open.ts'
+import { otherServers } from '../other-servers.ts'
 import { mcpOptions } from './mcp.ts'
+import { portFlag } from './server.ts'
 
 /** `nexus serve`: logs on stdout, words for people on stderr. Ends with Ctrl-C and SIGTERM; SIGHUP reads the configuration again. */
 export async function serveAgents(invocation: Invocation): Promise<Answer> {
@@ -50,10 +52,6 @@ async function settingsOf(invocation: Invocation) {
   return { telemetry, server: { ...server, port, host: stringFlag(invocation, 'host') ?? server.host } }
 }
 
-export function portFlag(invocation: Invocation): number | undefined {
-  return numberFlag(invocation, 'port', { from: 0, to: 65_535, example: 8_765 })
-}
-
 async function openGeneration(invocation: Invocation, serving: Serving, secrets: string[]): Promise<Generation> {
   const local = await openFor(invocation, {
     needsTrust: true,
@@ -72,6 +70,7 @@ async function openGeneration(invocation: Invocation, serving: Serving, secrets:
       config,
       model,
       serving,
+      others: otherServers(local, invocation),
       openModel: (name) => chooseModel(local, { ...invocation, flags: { ...invocation.flags, model: name } }),
     })
     const mcp = await mountMcp(mcpOptions(invocation, workspace.directory))

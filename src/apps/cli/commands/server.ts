@@ -13,10 +13,9 @@ import { openConfiguredStore } from '../../../local/index.ts'
 import { commandFix, toSafeText } from '../../../kernel/index.ts'
 import { startService } from '../../../machine/host/index.ts'
 import { announcedServers } from '../../server/index.ts'
-import { type Answer, type Invocation, stringFlag } from '../command.ts'
+import { type Answer, type Invocation, numberFlag, stringFlag } from '../command.ts'
 import { errorOf } from '../failure.ts'
 import { loadHere } from '../open.ts'
-import { portFlag } from './serve.ts'
 
 /** A client for the server at a port or an address, with the key that this user has for it. */
 export async function clientAt(
@@ -119,6 +118,10 @@ async function startServer(port: number, invocation: Invocation): Promise<void> 
 }
 
 const LAST_CHARS = 2_000
+
+export function portFlag(invocation: Invocation): number | undefined {
+  return numberFlag(invocation, 'port', { from: 0, to: 65_535, example: 8_765 })
+}
 
 /** `nexus shutdown`. */
 export async function shutdownServer(invocation: Invocation): Promise<Answer> {
