@@ -6,6 +6,8 @@ import { errorCode, NexusError, toSafeLine } from '../../kernel/index.ts'
 
 const KEY = /^[A-Za-z0-9_-]{32,128}$/
 const KEY_BYTES = 32
+/** New keys have it; those of earlier versions stay valid. Source: contracts §1.5. */
+const PREFIX = 'nxk_'
 const MAX_FILE_BYTES = 256
 
 /** The key in that file, made when there is none. Throws CONFIG_INVALID for a file or directory that others can read or change. */
@@ -16,7 +18,7 @@ export async function openKeyFile(file: string): Promise<string> {
   try {
     const made = await open(file, 'wx', 0o600)
     try {
-      const key = Buffer.from(crypto.getRandomValues(new Uint8Array(KEY_BYTES))).toString('base64url')
+      const key = `${PREFIX}${Buffer.from(crypto.getRandomValues(new Uint8Array(KEY_BYTES))).toString('base64url')}`
       await made.writeFile(key)
       return key
     } finally {

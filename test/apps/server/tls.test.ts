@@ -26,6 +26,7 @@ test('a server with TLS answers over TLS only, takes a renewed certificate on SI
   settings()
   const { url, port, key, child, log } = await start(['--port', '0'])
   assert.match(url, /^https:/)
+  assert.match(key, /^nxk_[\w-]{43}$/)
   const ask = (ca: string): Promise<readonly [number, string]> =>
     new Promise((resolve, reject) => {
       const body = '{"jsonrpc":"2.0","id":1,"method":"list_agents"}'
