@@ -11,18 +11,7 @@ import {
 import type { TurnResult } from '../turns/index.ts'
 import { POOL, poolError } from './messages.ts'
 import { toSendOutcome } from './send-outcome.ts'
-
-/** Other servers of the store. */
-export interface OtherServers {
-  /**
-   * Calls a method as the agent of that key, with a token of its own. `agentId`: on the route of that agent. Throws INVALID_ARGUMENT
-   * for a port without a server of this store, CALL_DENIED for an agent that has no token there, and the error of the method.
-   */
-  call(
-    at: { readonly port: number; readonly agentKey: string; readonly signal?: AbortSignal },
-    request: { readonly agentId?: string; readonly method: string; readonly params: JsonObject },
-  ): Promise<JsonObject>
-}
+import type { OtherServers } from './types.ts'
 
 /** A call of a tool with the port of another server. */
 export interface Elsewhere {

@@ -1,6 +1,5 @@
 // pool: agents that are made while Nexus runs: their rights, budgets and messages, in a tree that outlives the process.
 export { createPool } from './pool.ts'
-export type { OtherServers } from './elsewhere.ts'
 export type {
   AgentInfo,
   AgentState,
@@ -9,6 +8,7 @@ export type {
   Budget,
   CreateRequest,
   Created,
+  OtherServers,
   Pool,
   PoolAccess,
   PoolEvent,

@@ -9,11 +9,11 @@ import {
 } from '../../kernel/index.ts'
 import { isAgentId } from '../../store/index.ts'
 import { defineTool } from '../../tools/index.ts'
-import { elsewhere, type OtherServers } from './elsewhere.ts'
+import { elsewhere } from './elsewhere.ts'
 import { toSendOutcome } from './send-outcome.ts'
 import { BEYOND_PRESET, POOL, poolError } from './messages.ts'
 import { isKey } from './reach.ts'
-import type { Created, CreateRequest, PoolAccess, Serving } from './types.ts'
+import type { Created, CreateRequest, OtherServers, PoolAccess, Serving } from './types.ts'
 
 /** The pool as the tools of one agent reach it. */
 export interface ToolPool {

@@ -1,9 +1,8 @@
 /** The interface of the pool. */
 import type { Config } from '../../config/index.ts'
-import type { NexusError, PermissionDelta } from '../../kernel/index.ts'
+import type { JsonObject, NexusError, PermissionDelta } from '../../kernel/index.ts'
 import type { AgentHandle, Runtime } from '../../runtime/index.ts'
 import type { AgentRecord, Approval, StoredMessage, TurnUse } from '../../store/index.ts'
-import type { OtherServers } from './elsewhere.ts'
 import type { Agent, AgentContext, AgentEvent, ModelChoice, TurnResult } from '../turns/index.ts'
 
 /** The parts of a pool. `createPool({ ...local, model })` takes runtime and configuration of `openLocal`. */
@@ -20,6 +19,18 @@ export interface PoolOptions {
   readonly serving?: Serving
   /** Other servers of the store, for `port` of the tools. Without it they are refused. */
   readonly others?: OtherServers
+}
+
+/** Other servers of the store. */
+export interface OtherServers {
+  /**
+   * Calls a method as the agent of that key, with a token of its own. `agentId`: on the route of that agent. Throws INVALID_ARGUMENT
+   * for a port without a server of this store, CALL_DENIED for an agent that has no token there, and the error of the method.
+   */
+  call(
+    at: { readonly port: number; readonly agentKey: string; readonly signal?: AbortSignal },
+    request: { readonly agentId?: string; readonly method: string; readonly params: JsonObject },
+  ): Promise<JsonObject>
 }
 
 /** The server around a pool. */
