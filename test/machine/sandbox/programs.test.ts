@@ -90,7 +90,7 @@ test(
     const home = makeHome(context)
     const { run, sandbox } = await openRig(context, home.options('node', 'shout', 'greet'))
     const { hasBin } = await sandbox.facts()
-    assert.deepEqual(['node', 'shout', 'greet', 'gh'].map(hasBin), [true, true, true, false])
+    assert.deepEqual(['node', 'shout', 'greet', 'not-here'].map(hasBin), [true, true, true, false])
     const ran = await run('node -p process.execPath; shout abc; greet; type -p node greet; echo "$PATH"')
     assert.equal(ran.stderr, '')
     const [node, shouted, greeted, ...found] = ran.stdout.trim().split('\n')
