@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { drop, keep, recordsOf, type Records, undo } from '../../../src/machine/changes/index.ts'
 import { Tree } from '../../../src/machine/files/index.ts'
-import { openRig, type Rig, STATE_DIR } from './local-rig.ts'
+import { openRig, type Rig, STATE_DIR, longestStretch } from './local-rig.ts'
 import { whySkipped } from './required.ts'
 
 const skip = whySkipped() ?? false
@@ -235,19 +235,3 @@ test('1,000 changed files are taken without a stretch of 20 ms of work', { skip 
   assert.equal((await undo({ records, host, set }, ALL)).length, 1_000)
   assert.ok(stretches.stop() < 40)
 })
-
-/** Most time of the processor, in ms, between two turns of the event loop. */
-function longestStretch(): { stop(): number } {
-  let [longest, from] = [0, process.threadCpuUsage()]
-  const timer = setInterval(() => {
-    const { user, system } = process.threadCpuUsage(from)
-    longest = Math.max(longest, (user + system) / 1_000)
-    from = process.threadCpuUsage()
-  }, 1)
-  return {
-    stop() {
-      clearInterval(timer)
-      return longest
-    },
-  }
-}

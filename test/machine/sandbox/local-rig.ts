@@ -87,3 +87,21 @@ export async function outputOf(child: ChildProcess): Promise<string> {
   await once(child, 'close')
   return text
 }
+
+/** Most time of the processor, in ms, between two turns of the event loop. */
+export function longestStretch(): { stop(): number } {
+  let [longest, from] = [0, process.threadCpuUsage()]
+  const count = (): void => {
+    const { user, system } = process.threadCpuUsage(from)
+    longest = Math.max(longest, (user + system) / 1_000)
+    from = process.threadCpuUsage()
+  }
+  const timer = setInterval(count, 1)
+  return {
+    stop() {
+      clearInterval(timer)
+      count()
+      return longest
+    },
+  }
+}
