@@ -31,7 +31,7 @@ export async function runCall(
 
   // record, before anybody is asked and before anything runs; a refused call ends here in one write
   const { isIdempotent } = agent.registry.get(call.tool)?.options ?? {}
-  const row = { call: shown, decision: first, skill: checked.row, isIdempotent }
+  const row = { call: shown, decision: first, skill: checked.row, isIdempotent, step: options.step }
   const refusal = refusalOf(first, checked, signal) ?? (await refusedArguments(checked, first, approval !== undefined))
   if (refusal) {
     const outcome = await redactAndBound(project, call, { outcome: refusal })

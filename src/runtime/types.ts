@@ -30,6 +30,7 @@ import type {
   Retention,
   Store,
   StoredMessage,
+  TurnStep,
 } from '../store/index.ts'
 import type {
   DefinitionForms,
@@ -142,6 +143,8 @@ export interface CallOptions {
   readonly onDecision?: (decision: Decision) => void
   /** The message that answers the call in its session's history; both are written in one change. Only in a turn. */
   readonly toMessage?: (outcome: Outcome, decision: Decision) => Promise<StoredMessage>
+  /** The answer of the model that asked for the call: it is kept in the same change as the record of the call. Only in a turn. */
+  readonly step?: TurnStep | undefined
   /** Asks a person about this call, in place of the runtime's `approve`. */
   readonly approve?: NonNullable<Parts['approve']>
   /** A sentence that says why no person can be asked, for the denial; default that there is no terminal. */

@@ -123,6 +123,10 @@ export const MESSAGES = {
     message: `The answer to the call ${callId} was not written: the call belongs to no session.`,
     fix: 'Leave out the message, or make the call in a session.',
   }),
+  noTurn: ({ callId }: { callId: string }): Message => ({
+    message: `The call ${callId} was not recorded: it came with an answer of the model and belongs to no turn.`,
+    fix: 'Leave out the step, or make the call in a turn.',
+  }),
   queueFull: ({ sessionId, limit }: { sessionId: string; limit: number }): Message => ({
     message: `The message was not queued: session ${sessionId} has ${limit} waiting messages, which is its limit.`,
     fix: 'Send it again when one of them has ended, or cancel one.',

@@ -73,6 +73,11 @@ export function sessionOf({ id, sessionId }: Call): string {
   throw storeError('INVALID_ARGUMENT', MESSAGES.noHistory({ callId: id }))
 }
 
+export function turnOf({ id, turnId }: Call): string {
+  if (turnId !== undefined) return turnId
+  throw storeError('INVALID_ARGUMENT', MESSAGES.noTurn({ callId: id }))
+}
+
 /** The form of an id. Source: contracts §1.6. */
 const AGENT_ID = /^\.?[a-zA-Z0-9][a-zA-Z0-9._-]{0,61}$/
 export const MAX_AGENT_DEPTH = 5

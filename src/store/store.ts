@@ -4,7 +4,7 @@ import type { Approvals, NewApproval } from './approvals.ts'
 import type { BlobReferences } from './blobs.ts'
 import type { Events } from './events.ts'
 import type { Lease, Leases } from './leases.ts'
-import type { Sessions, StoredMessage, Turns } from './sessions.ts'
+import type { Sessions, StoredMessage, Turns, TurnStep } from './sessions.ts'
 
 /** The state of one project. Every read and write is scoped to it; what a method acknowledged is durable. */
 export interface Store {
@@ -87,6 +87,11 @@ export interface NewCall {
   readonly outcome?: Outcome
   /** With `outcome`: joins the history of the call's session in the same change; `lease` is that session's. */
   readonly message?: StoredMessage
+  /**
+   * The answer of the model that asked for the call, when it is not kept yet: `Turns.step` of the call's turn, in the same change. `lease`
+   * is the one that took the turn.
+   */
+  readonly step?: TurnStep | undefined
 }
 
 /** The durable record of calls, decisions and outcomes. */

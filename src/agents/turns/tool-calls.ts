@@ -13,6 +13,7 @@ import { isParallelBatch, runBatch } from '../../tools/index.ts'
 import type { Timer } from './limits.ts'
 import type { RequestedCall } from './model-step.ts'
 import type { TurnContext } from './turn-context.ts'
+import type { UnwrittenStep } from './unwritten-step.ts'
 
 /** From here on the model gets a note that it repeats itself. */
 const REPEATS_BEFORE_NOTE = 3
@@ -22,6 +23,8 @@ export interface ToolTurn extends Omit<TurnContext, 'model'> {
   readonly tools: readonly OfferedTool[]
   /** The answer to one call as the model reads it from now on, and what belongs to it is durable. */
   readonly toMessage: (call: RequestedCall, outcome: Outcome) => Promise<StoredMessage>
+  /** The answer of the model with these calls: it is durable before anything is. Absent where an ended process wrote it. */
+  readonly step?: UnwrittenStep | undefined
   /** Keeps an answer in the history; durable when it returns. */
   readonly keep: (message: StoredMessage) => Promise<void>
   readonly repeats: RepeatWatch
@@ -67,7 +70,7 @@ interface NumberedCall extends RequestedCall {
  * or a call cannot be recorded; what was done until then is answered.
  */
 export async function runToolCalls(requested: readonly RequestedCall[], turn: ToolTurn): Promise<void> {
-  if (requested.length === 0) return
+  if (requested.length === 0) return turn.step?.write()
   const names = new Map(turn.tools.map((tool) => [tool.wireName, tool.name]))
   const calls = requested.map((call) => ({
     ...call,
@@ -87,6 +90,8 @@ export async function runToolCalls(requested: readonly RequestedCall[], turn: To
   const named = calls.map(({ callId, tool }) => ({ callId, tool }))
   const isParallel = isParallelBatch(calls)
   turn.emit({ type: 'batch-start', calls: named, isParallel })
+  // Else the record of one could be there before the answer that another one writes.
+  if (isParallel && calls.length > 1) await turn.step?.write()
   const answered = await runBatch(calls, run, { maxConcurrent: turn.limits.maxConcurrentTools, signal: turn.signal })
   const unrun = answered.filter(({ ran }) => !ran)
   const failed =
@@ -123,24 +128,32 @@ async function runOne(call: NumberedCall, startedAt: number, turn: ToolTurn): Pr
     return refusal
   }
   let answered: Answered | undefined
-  const { outcome } = await agent.call(
-    { tool, arguments: call.arguments, turnId, callId, origin: 'model', toolCallId: call.toolCallId },
-    {
-      signal,
-      goesOn: goesOn && { ...goesOn, refusal },
-      onOutput: ({ stream, text }) => emit({ type: 'tool-output', callId, stream, text }),
-      onDecision: (made) => emit({ type: 'tool-decision', callId, decision: made }),
-      onAsked: (asked) => {
-        if (asked.isOpen) timer.pause()
-        else timer.resume()
-        emit({ type: 'tool-asked', callId, ...asked })
-      },
-      toMessage: (ended, decision) => {
-        answered = toAnswer(call, withOffered(ended, decision, { call, turn }), turn)
-        return turn.toMessage(call, answered.forModel)
-      },
+  const options: CallOptions = {
+    signal,
+    goesOn: goesOn && { ...goesOn, refusal },
+    onOutput: ({ stream, text }) => emit({ type: 'tool-output', callId, stream, text }),
+    onDecision: (made) => emit({ type: 'tool-decision', callId, decision: made }),
+    onAsked: (asked) => {
+      if (asked.isOpen) timer.pause()
+      else timer.resume()
+      emit({ type: 'tool-asked', callId, ...asked })
     },
-  )
+    toMessage: (ended, decision) => {
+      answered = toAnswer(call, withOffered(ended, decision, { call, turn }), turn)
+      return turn.toMessage(call, answered.forModel)
+    },
+  }
+  const request = {
+    tool,
+    arguments: call.arguments,
+    turnId,
+    callId,
+    origin: 'model',
+    toolCallId: call.toolCallId,
+  } as const
+  const { outcome } = turn.step
+    ? await turn.step.writtenBy((step) => agent.call(request, { ...options, step }))
+    : await agent.call(request, options)
   if (answered) tell(call, { ...answered, startedAt }, turn)
   return answered?.outcome ?? outcome
 }
@@ -223,6 +236,7 @@ async function answerUnrun(
 ): Promise<void> {
   const answered = toAnswer(call, outcome, turn)
   tell(call, { ...answered, startedAt }, turn)
+  await turn.step?.write()
   await turn.keep(await turn.toMessage(call, answered.forModel))
 }
 

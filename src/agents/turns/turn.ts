@@ -22,6 +22,7 @@ import { withParallel } from '../../tools/index.ts'
 import { sumUsage, type UsageSum } from './tokens.ts'
 import { createRepeatWatch, runToolCalls, type ToolTurn } from './tool-calls.ts'
 import type { TurnContext } from './turn-context.ts'
+import { unwrittenStep } from './unwritten-step.ts'
 
 /** The parts of a turn. `messages` is the history up to and with the user's message. */
 export interface TurnParts extends TurnContext {
@@ -104,15 +105,16 @@ async function loop(parts: TurnParts, usage: UsageSum): Promise<Ending> {
     if (late) return stopped(late)
     const answer = await room.ask(prompt)
     if (answer.type !== 'answer') return unanswered(answer, usage)
-    emit({ type: 'step-end', step: usage.add(answer.usage), usage: answer.usage })
+    const number = usage.add(answer.usage)
+    emit({ type: 'step-end', step: number, usage: answer.usage })
     warnIncomplete(answer, emit)
     const asked = answer.message ?? assistantMessage(CLOSING.empty)
     const message = join(asked)
     const tokens = answer.usage
     if (answer.calls.length === 0 && (await live.close())) return { end: 'done', text: answer.text, message, tokens }
     const step = { message, tokens, activeMs: usage.takeTime(), hiddenCalls: hiddenIn(answer.calls, agent) }
-    await turns.step(turnId, lease, step)
-    await runToolCalls(answer.calls, { ...forCalls, tools: prompt.tools })
+    const unwritten = unwrittenStep(turns, { turnId, lease, step, number })
+    await runToolCalls(answer.calls, { ...forCalls, tools: prompt.tools, step: unwritten })
     if (signal.aborted) return cancelled(answer.text, true)
   }
   return { end: 'max-iterations', text: CLOSING['max-iterations'], closing: CLOSING['max-iterations'] }

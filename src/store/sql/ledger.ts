@@ -10,6 +10,7 @@ import {
   sessionOf,
   storeError,
   toJson,
+  turnOf,
 } from '../rules.ts'
 import type { Ledger } from '../store.ts'
 import { assertLiving } from './agents.ts'
@@ -19,6 +20,7 @@ import { assertOwned, fencing, OWNED } from './leases.ts'
 import { endApproval, eventWord } from './reclaim.ts'
 import type { Change, Row, Scope, Statements, Values } from './scope.ts'
 import { addMessages } from './sessions.ts'
+import { addStep } from './turns.ts'
 
 const INSERT = `insert into ledger_entries (project_id, call_id, agent_id, session_id, turn_id, origin, fence,
     call, decision, skill, state, outcome, idempotent, opened_at, started_at, closed_at)
@@ -61,7 +63,7 @@ export function createSqlLedger(scope: Scope): Ledger {
   }
   return {
     async record(given) {
-      const { call, decision, lease, skill, approval, isIdempotent = false, outcome, message } = given
+      const { call, decision, lease, skill, approval, isIdempotent = false, outcome, message, step } = given
       const state = checkNewCall(scope.projectId, given)
       const values = {
         ...fencing(lease),
@@ -86,6 +88,7 @@ export function createSqlLedger(scope: Scope): Ledger {
           if (known?.call === values.call) return { ...toEntry(scope, known), isRepeated: true }
           throw storeError('CONFLICT', MESSAGES.callExists({ callId: call.id }))
         }
+        if (step) await addStep(scope, tx, { id: turnOf(call), lease, step })
         tx.event(decisionEvent(call, decision))
         await changed(tx, { call, state })
         if (state === 'asked' && approval) await openApproval(tx, { call, skill, approval })

@@ -139,19 +139,7 @@ export function createSqlTurns(scope: Scope): Turns {
         return turn
       })
     },
-    async step(id, lease, { message, tokens, activeMs, hiddenCalls = [] }) {
-      const values = { id, ...counting(tokens, activeMs), hiddenCalls: toJson('hidden calls', hiddenCalls) }
-      return scope.change(async (tx) => {
-        if ((await tx.run(STEP, { ...fencing(lease), ...values })) === 0) {
-          await assertOwned(tx, lease)
-          await mustGet(tx, id)
-          throw storeError('CONFLICT', MESSAGES.notYours({ what: 'turn', id, lease }))
-        }
-        const turn = await mustGet(tx, id)
-        await addMessages(tx, turn.sessionId, lease, [message])
-        return stepped(tx, turn, tokens)
-      })
-    },
+    step: (id, lease, step) => scope.change((tx) => addStep(scope, tx, { id, lease, step })),
     async finish(id, lease, { state, result, messages = [], tokens, activeMs }) {
       const text = result === undefined ? null : toJson('result', result)
       const values = { id, state, result: text, ...counting(tokens, activeMs) }
@@ -226,6 +214,24 @@ export async function cancelTurn(scope: Scope, tx: Change, id: string): Promise<
   const turn = await mustGetTurn(scope, tx, id)
   if (isAsked) return changed(tx, turn, 'cancel-requested')
   return isQueued || isWaiting ? changed(tx, turn) : turn
+}
+
+/** See `Turns.step`; in the transaction of another change. */
+export async function addStep(
+  scope: Scope,
+  tx: Change,
+  { id, lease, step }: { readonly id: string; readonly lease: Lease; readonly step: TurnStep },
+): Promise<TurnRecord> {
+  const { message, tokens, activeMs, hiddenCalls = [] } = step
+  const values = { id, ...counting(tokens, activeMs), hiddenCalls: toJson('hidden calls', hiddenCalls) }
+  if ((await tx.run(STEP, { ...fencing(lease), ...values })) === 0) {
+    await assertOwned(tx, lease)
+    await mustGetTurn(scope, tx, id)
+    throw storeError('CONFLICT', MESSAGES.notYours({ what: 'turn', id, lease }))
+  }
+  const turn = await mustGetTurn(scope, tx, id)
+  await addMessages(tx, turn.sessionId, lease, [message])
+  return stepped(tx, turn, tokens)
 }
 
 const BILLION = 1_000_000_000

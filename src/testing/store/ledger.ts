@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { type Call, succeeded } from '../../kernel/index.ts'
 import type { Store } from '../../store/index.ts'
-import { acquire, ALLOW, type Advance, call, hasCode, idsOf, type Open } from './rig.ts'
+import { acquire, ALLOW, type Advance, call, hasCode, idsOf, type Open, openSession } from './rig.ts'
 
 export function ledgerTests(open: Open, clock: Advance): void {
   it('keeps a recorded call as it was given, and its skill', async () => {
@@ -68,6 +68,39 @@ export function ledgerTests(open: Open, clock: Advance): void {
     assert.equal(await store.events.last(), before)
     const closed = await store.ledger.close('c1', succeeded('once'), { lease })
     assert.deepEqual(await again(), { ...closed, isRepeated: true })
+  })
+
+  it('keeps the answer of the model in the change that records its call, or neither', async () => {
+    const store = await open()
+    const lease = await openSession(store)
+    const { id } = await store.turns.enqueue({ sessionId: 's1', message: { role: 'user' }, lease })
+    await store.turns.take('s1', lease)
+    const tokens = { inputTokens: 5, outputTokens: 2, totalTokens: 7 }
+    const step = { message: { role: 'assistant', content: 'a' }, tokens, activeMs: 3, hiddenCalls: ['h'] }
+    const record = (callId: string, turnId: string | undefined, more: object = {}) =>
+      store.ledger.record({
+        call: call(store, callId, { sessionId: 's1', turnId }),
+        decision: ALLOW,
+        lease,
+        step,
+        ...more,
+      })
+    for (const turnId of [undefined, 'nope'])
+      await assert.rejects(record('c1', turnId), hasCode('INVALID_ARGUMENT', /turn|no message nope/))
+    await assert.rejects(record('c1', id, { step: { ...step, tokens: { ...tokens, totalTokens: -1 } } }))
+    const before = await store.events.last()
+    assert.deepEqual([await store.ledger.get('c1'), await store.sessions.messages('s1')], [undefined, []])
+    await record('c1', id)
+    assert.equal((await record('c1', id)).isRepeated, true, 'and counts once')
+    const answer = { role: 'tool', content: 'no' }
+    await record('c2', id, { outcome: succeeded('no'), message: answer })
+    const turn = await store.turns.get(id)
+    const use = { steps: 2, inputTokens: 10, outputTokens: 4, totalTokens: 14, activeMs: 6 }
+    assert.deepEqual([turn?.use, turn?.hiddenCalls], [use, ['h']])
+    assert.deepEqual(await store.sessions.messages('s1'), [step.message, step.message, answer])
+    const types = (await store.events.after(before)).map(({ type }) => type)
+    const kept = ['session.messages', 'turn.step', 'call.decided']
+    assert.deepEqual(types, [...kept, 'call.started', ...kept, 'call.done', 'session.messages'])
   })
 
   it('lists entries oldest first, by session and turn, and with a limit the newest', async () => {

@@ -134,6 +134,44 @@ describe('a batch of calls', () => {
     assert.ok(isWhole(await rig.history()))
   })
 
+  it('records a call together with the answer that asked for it, and an unclear write happens once', async () => {
+    const store = await createMemoryStore({ projectId: 'default' })
+    const lost = new NexusError('STORE_FAILED', 'The connection was lost.')
+    const writes: string[] = []
+    let fails = false
+    const watched: Store = {
+      ...store,
+      turns: {
+        ...store.turns,
+        step: (...given) => {
+          writes.push('step')
+          return store.turns.step(...given)
+        },
+      },
+      ledger: {
+        ...store.ledger,
+        record: async (given) => {
+          writes.push(given.step ? 'record and step' : 'record')
+          const entry = await store.ledger.record(given)
+          if (fails) throw lost
+          return entry
+        },
+      },
+    }
+    const tools = { good: () => succeeded('fine') }
+    const at = { _parallel: true }
+    const script = [batch(['good'], ['good']), batch(['good', at], ['good', at]), DONE, batch(['good'])]
+    await using rig = await startRig({ script, tools, store: watched })
+    assert.equal((await rig.send('go')).end, 'done')
+    assert.deepEqual(writes, ['record and step', 'record', 'step', 'record', 'record'])
+    fails = true
+    const { end, turnId } = await rig.send('again')
+    const history = await rig.history()
+    assert.deepEqual([end, writes.length, isWhole(history)], ['failed', 6, true])
+    assert.equal(history.filter(({ role }) => role === 'assistant').length, 5, 'three answers, one more and the end')
+    assert.equal((await store.turns.get(turnId))?.use.steps, 1)
+  })
+
   it('ends the turn when the session cannot be written, and the next turn repairs it', async () => {
     const store = await createMemoryStore({ projectId: 'default' })
     let fails = false
