@@ -46,6 +46,8 @@ describe('a command that reached a limit of the sandbox', () => {
     ['Traceback\nMemoryError\n', 1, 'memory', 'dataBytes'],
     ['bash: xrealloc: cannot allocate 18446744071562067968 bytes\n', 2, 'memory', 'dataBytes'],
     ['FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\n', 134, 'memory', 'dataBytes'],
+    ['RangeError: Failed to allocate memory\n', 1, 'memory', 'dataBytes'],
+    ['tail: memory exhausted\n', 1, 'memory', 'dataBytes'],
     ["dd: error writing 'big': File too large\n", 1, 'file size', 'fileSizeBytes'],
     ['bash: fork: retry: Resource temporarily unavailable\n', 254, 'processes', 'processes'],
     ['OSError: [Errno 24] Too many open files\n', 1, 'open files', 'openFiles'],
@@ -57,6 +59,14 @@ describe('a command that reached a limit of the sandbox', () => {
       assert.match(notes[0] ?? '', new RegExp(`execution\\.limits\\.${setting} in ~/\\.nexus/nexus\\.yaml\\.$`))
     })
   }
+
+  it('gets no second reason where the sandbox ended it and says why', async () => {
+    const stderr = 'bash: fork: retry: Resource temporarily unavailable\n'
+    const { rows } = await found({
+      result: { stderr, end: 'killed', exitCode: 137, notes: ['Nexus ended the command'] },
+    })
+    assert.deepEqual(rows, [])
+  })
 
   it('is left alone when it went well', async () => {
     assert.deepEqual((await found({ result: { stderr: 'MemoryError: none\n' } })).rows, [])

@@ -31,10 +31,11 @@ const processLimits = v.strictObject({
     'Memory of all commands of a project; default half of the machine’s, at most 8 GiB.',
   ),
   projectProcesses: setting(count, 'Processes and threads of all commands of a project; default 2048.'),
+  projectCpuSeconds: setting(count, 'CPU time of the running commands of a project together; default no limit.'),
   processes: setting(count, 'Processes and threads of one command together.'),
   openFiles: setting(count, 'Open files of one process.'),
   fileSizeBytes: setting(count, 'Largest file that can be written.'),
-  dataBytes: setting(count, 'Private writable memory of one process.'),
+  dataBytes: setting(count, 'Private writable memory of one process; default 2 GiB more than memoryBytes.'),
   sharedMemoryBytes: setting(count, 'Size of /dev/shm.'),
 })
 

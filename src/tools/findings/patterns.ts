@@ -11,12 +11,17 @@ export function findingsOf(run: CommandRun): readonly CommandFinding[] {
   const notInstalled = findingFor(isOffline && isStopped ? NOT_INSTALLED : [], run)
   const first = findingFor(NOT_STARTED, run) ?? (notInstalled ? undefined : missingFileFinding(run))
   const unreached = notInstalled ?? unreachedFinding(run)
-  const limit = findingFor(isStopped ? LIMITS : [], run)
+  const limit = isStopped ? limitFinding(run) : undefined
   // The refused path belongs to that fault: a second note would give a wrong fix.
   const outside = notInstalled || first?.code === 'not-executable' ? [] : outsideFindings(run)
   const ends = [limit, inputFinding(run), signalFinding(run), survivorsFinding(run)]
   const all = [first, unreached, ...refusedFindings(run), ...ends, ...outside, homeFinding(run)]
   return all.filter((finding) => finding !== undefined)
+}
+
+/** Who ended a command says why. */
+function limitFinding(run: CommandRun): CommandFinding | undefined {
+  return run.result.end === 'killed' ? undefined : findingFor(LIMITS, run)
 }
 
 function unreachedFinding(run: CommandRun): CommandFinding | undefined {
@@ -207,7 +212,10 @@ function unreachable({ 0: found, 1: subject, input, index }: RegExpExecArray, ru
 /** Limits of the sandbox. A program that a limit ends in silence gets a note of the sandbox. */
 const LIMITS: readonly Row[] = (
   [
-    [/^MemoryError\b|cannot allocate|out of memory|std::bad_alloc|\bENOMEM\b/i, 'memory', 'dataBytes'],
+    [
+      /^MemoryError\b|(?:cannot|failed to) allocate|allocation failed|out of memory|memory exhausted|std::bad_alloc|\bENOMEM\b/i,
+      ...(['memory', 'dataBytes'] as const),
+    ],
     [/file too large|\bEFBIG\b/i, 'file size', 'fileSizeBytes'],
     [/fork\b.*resource temporarily unavailable|can't start new thread|spawn .*\bEAGAIN\b/i, 'processes', 'processes'],
     [/too many open files|\bEMFILE\b/i, 'open files', 'openFiles'],

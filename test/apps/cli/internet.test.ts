@@ -12,7 +12,7 @@ import { whyNoTerminal } from './terminal.ts'
 
 const USER = '65534'
 const HERE = join(ROOT, 'test/apps/cli/internet')
-const NAMES = 'api.lab-weather.com api.github.com github.com pypi.org registry.npmjs.org'
+const NAMES = 'api.lab-weather.com api.github.com github.com pypi.org files.pythonhosted.org registry.npmjs.org'
 
 const canUnshare =
   spawnSync('unshare', [IS_ROOT ? '-nm' : '-Urnm', 'ip', 'link', 'show'], { stdio: 'ignore' }).status === 0
@@ -50,9 +50,29 @@ function lab(): string {
     `127.0.0.1 localhost\n140.82.112.77 ${NAMES}\n140.82.112.78 evil.lab-other.com\n10.77.0.2 inside.lab-weather.com\n`,
   )
   writeFileSync(join(directory, 'requests'), '')
+  makePackages(join(directory, 'packages'))
   mkdirSync(join(directory, 'tmp'))
   chmodSync(join(directory, 'tmp'), 0o1777)
   return directory
+}
+
+/** A wheel for pip and an archive for npm, as their registries give them. */
+function makePackages(directory: string): void {
+  mkdirSync(join(directory, 'package'), { recursive: true })
+  const shout = { name: 'shout', version: '1.0.0', type: 'module', exports: './index.mjs' }
+  writeFileSync(join(directory, 'package/package.json'), JSON.stringify(shout))
+  writeFileSync(join(directory, 'package/index.mjs'), 'export const shout = (text) => text.toUpperCase()\n')
+  execFileSync('tar', ['-czf', 'shout-1.0.0.tgz', 'package'], { cwd: directory })
+  const wheel = `
+import zipfile
+about = 'greeting-1.0.dist-info/'
+with zipfile.ZipFile('greeting-1.0-py3-none-any.whl', 'w') as made:
+    made.writestr('greeting.py', 'def greet(): return "hello from a package"\\n')
+    made.writestr(about + 'METADATA', 'Metadata-Version: 2.1\\nName: greeting\\nVersion: 1.0\\n')
+    made.writestr(about + 'WHEEL', 'Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
+    made.writestr(about + 'RECORD', 'greeting.py,,\\n' + ''.join(about + name + ',,\\n' for name in ('METADATA', 'WHEEL', 'RECORD')))
+`
+  execFileSync('/usr/bin/python3', ['-c', wheel], { cwd: directory })
 }
 
 /** False where another user cannot read the checkout. */

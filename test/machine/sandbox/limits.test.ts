@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { findGroup, makeRunnerGroup } from '../../../src/machine/sandbox/local/cgroup.ts'
 import { withDefaults } from '../../../src/machine/sandbox/local/options.ts'
+import { reachedTogether } from '../../../src/machine/sandbox/runner/reached.ts'
 import { openGroup } from '../../../src/machine/sandbox/runner/cgroup.ts'
 import { Watch } from '../../../src/machine/sandbox/runner/watch.ts'
 import { IS_ROOT, localOptions, openDirectory, openRig } from './local-rig.ts'
@@ -52,6 +53,28 @@ test('CPU time is that of all processes, also of those that ended', { skip }, as
   const ended = await run('while :; do timeout 0.3 sh -c "while :; do :; done"; done', { timeoutMs })
   assert.equal(ended.end, 'killed')
   assert.match(ended.notes.join(), /more than 1 s of CPU time.*execution\.limits\.cpuSeconds/)
+  const project = await openRig(context, { limits: { projectCpuSeconds: 1 } })
+  const loop = 'while :; do :; done'
+  const all = await Promise.all([project.run(loop, { timeoutMs }), project.run('sleep 0.5; echo ended', { timeoutMs })])
+  assert.deepEqual(
+    all.map(({ end }) => end),
+    ['killed', 'exit'],
+  )
+  assert.match(all[0]?.notes.join() ?? '', /commands of this project together.*execution\.limits\.projectCpuSeconds/)
+})
+
+test('one process may take more than all, so that the limit of all is named; CPU time is also that of a project', () => {
+  const { limits } = withDefaults(localOptions({ limits: { memoryBytes: 300 * MIB, projectCpuSeconds: 10 } }))
+  assert.equal(limits.dataBytes, 2348 * MIB)
+  assert.equal(withDefaults(localOptions({ limits: { dataBytes: MIB } })).limits.dataBytes, MIB)
+  const used = (cpuSeconds: number) => ({ memoryBytes: 1, tasks: 1, cpuSeconds })
+  assert.equal(reachedTogether([used(4), used(6)], limits), undefined)
+  const { note, by } = reachedTogether([used(4), used(6.1)], limits) ?? {}
+  assert.match(
+    note ?? '',
+    /running commands of this project together used more than 10 s of CPU.*limits\.projectCpuSeconds/,
+  )
+  assert.equal(by, 'cpuSeconds')
 })
 
 test('commands of one project together have limits, and the one that uses most ends', { skip }, async (context) => {

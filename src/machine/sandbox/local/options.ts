@@ -75,7 +75,10 @@ const GIB = 1024 ** 3
 /** Half of the machine's memory, and at most so much. */
 const memoryUpTo = (bytes: number): number => Math.min(bytes, Math.floor(totalmem() / 2))
 
-const DEFAULT_LIMITS: CommandLimits = {
+/** One process that takes more than all may is seen, and named, before it is refused more. */
+const MORE_DATA = 2 * GIB
+
+const DEFAULT_LIMITS: Omit<CommandLimits, 'dataBytes'> = {
   memoryBytes: memoryUpTo(4 * GIB),
   freeDiskBytes: GIB / 4,
   projectMemoryBytes: memoryUpTo(8 * GIB),
@@ -83,7 +86,6 @@ const DEFAULT_LIMITS: CommandLimits = {
   processes: 512,
   openFiles: 4096,
   fileSizeBytes: GIB,
-  dataBytes: 4 * GIB,
   sharedMemoryBytes: GIB / 16,
 }
 
@@ -104,13 +106,18 @@ export function withDefaults(options: LocalOptions): LocalSettings {
     projectId: options.projectId,
     isRoot,
     stateDir: options.stateDir ?? defaultStateDir(isRoot, options.nexusHome),
-    limits: { ...DEFAULT_LIMITS, ...given(options.limits ?? {}) },
+    limits: limitsOf(given(options.limits ?? {})),
     mirror: { maxFiles: 20_000, maxBytes: GIB, ...given(options.mirror ?? {}) },
     changes: { keepDays: 14, maxBytes: 64 * 1024 * 1024, ...given(options.changes ?? {}) },
     layered: !isRoot && (options.workspaceMode ?? 'auto') === 'auto',
   }
   checkSettings(settings)
   return settings
+}
+
+function limitsOf(set: Partial<CommandLimits>): CommandLimits {
+  const limits = { ...DEFAULT_LIMITS, ...set }
+  return { ...limits, dataBytes: set.dataBytes ?? limits.memoryBytes + MORE_DATA }
 }
 
 function defaultStateDir(isRoot: boolean, nexusHome: string = join(homedir(), '.nexus')): string {

@@ -10,6 +10,8 @@ export interface CommandLimits {
   readonly freeDiskBytes: number
   readonly projectMemoryBytes: number
   readonly projectProcesses: number
+  /** CPU time of the running commands of a project together; undefined = as much as their time allows. */
+  readonly projectCpuSeconds?: number
   /** Processes and threads of one command together. */
   readonly processes: number
   readonly openFiles: number

@@ -18,8 +18,8 @@ export function reachedBy(usage: Usage, limits: CommandLimits): string | undefin
 /** All commands of a project; `by` says of which part they use too much. */
 export function reachedTogether(
   all: readonly Usage[],
-  { projectMemoryBytes, projectProcesses }: CommandLimits,
-): { readonly note: string; readonly by: 'memoryBytes' | 'tasks' } | undefined {
+  { projectMemoryBytes, projectProcesses, projectCpuSeconds }: CommandLimits,
+): { readonly note: string; readonly by: keyof Usage } | undefined {
   const sum = (part: keyof Usage): number => all.reduce((total, each) => total + each[part], 0)
   if (sum('memoryBytes') > projectMemoryBytes) {
     const why = `the commands of this project together used more than ${size(projectMemoryBytes)} of memory, this one the most`
@@ -28,6 +28,10 @@ export function reachedTogether(
   if (sum('tasks') > projectProcesses) {
     const why = `the commands of this project together had more than ${projectProcesses} processes and threads, this one the most`
     return { by: 'tasks', note: note(why, 'projectProcesses') }
+  }
+  if (projectCpuSeconds !== undefined && sum('cpuSeconds') > projectCpuSeconds) {
+    const why = `the running commands of this project together used more than ${projectCpuSeconds} s of CPU time, this one the most`
+    return { by: 'cpuSeconds', note: note(why, 'projectCpuSeconds') }
   }
   return undefined
 }

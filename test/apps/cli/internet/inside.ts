@@ -11,6 +11,7 @@ import { inTerminal } from '../terminal.ts'
 import { FIXTURES, skillText } from './fixtures.ts'
 import { has, LAB, lineIn, place, requests, run } from './rig.ts'
 import './masked.ts'
+import './needs.ts'
 
 /** All of them with NEXUS_LAB_ALL, else the one that goes several ways. */
 const CHOSEN = process.env['NEXUS_LAB_ALL'] ? FIXTURES : FIXTURES.filter(({ name }) => name === 'several-ways')

@@ -9,6 +9,19 @@ const directory = process.argv[2]
 const note = (line) => appendFileSync(`${directory}/requests`, `${line}\n`)
 while (!existsSync(`${directory}/wired`)) await sleep(10)
 
+/** The registry of npm about its one package. */
+const packument = {
+  name: 'shout',
+  'dist-tags': { latest: '1.0.0' },
+  versions: {
+    '1.0.0': {
+      name: 'shout',
+      version: '1.0.0',
+      dist: { tarball: 'https://registry.npmjs.org/packages/shout-1.0.0.tgz' },
+    },
+  },
+}
+
 function answer(request, response) {
   const { method, url, headers, socket } = request
   let body = ''
@@ -24,6 +37,14 @@ function answer(request, response) {
       return response
         .writeHead(200, { 'content-type': 'text/html' })
         .end('<a href="/packages/demo-1.0.tar.gz">demo-1.0.tar.gz</a>')
+    if (url === '/simple/greeting/')
+      return response
+        .writeHead(200, { 'content-type': 'text/html' })
+        .end(
+          '<a href="https://files.pythonhosted.org/packages/greeting-1.0-py3-none-any.whl">greeting-1.0-py3-none-any.whl</a>',
+        )
+    if (url === '/shout') return response.end(JSON.stringify(packument))
+    if (/^\/packages\/[\w.-]+$/.test(url)) return response.end(readFileSync(directory + url))
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ ok: true, host: headers.host, path: url, bytes: body.length }))
   })
