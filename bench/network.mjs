@@ -1,16 +1,18 @@
 // What the way of commands to their hosts costs: a confined `true` with hosts and without, a GET by a fresh curl through relay and
-// proxy beside a direct one, and 200 MB. Server and proxy are processes of their own.
+// proxy beside a direct one, the same with a masked key, and 200 MB. Server and proxy are processes of their own.
 import { execFileSync, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
-import { createServer as createTcpServer } from 'node:net'
+import { connect, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { median, pairsOf, printTable, show, spread } from './measure.mjs'
 
 const MANY_BYTES = 200_000_000
 const MIB = 1024 * 1024
+const MASKED_HOST = 'api.bench-masked.com'
+const PLACEHOLDER = `nexus_masked_${'0'.repeat(32)}`
 const [, , role, ...roleArgs] = process.argv
 
 /** Loads a part of the build in the process that uses it. */
@@ -18,6 +20,7 @@ const built = (path) => import(new URL(`../dist/machine/${path}/index.js`, impor
 
 if (role === 'serve') serve(roleArgs[0])
 else if (role === 'proxy') await proxy(roleArgs[0], Number(roleArgs[1]))
+else if (role === 'masking') await masking(roleArgs[0], Number(roleArgs[1]), roleArgs[2])
 
 function serve(directory) {
   const tls = { key: readFileSync(join(directory, 'key.pem')), cert: readFileSync(join(directory, 'cert.pem')) }
@@ -45,6 +48,25 @@ async function proxy(socket, port) {
   process.send('ready')
 }
 
+/** Ends the TLS of one host, which is the server on loopback. Says whose certificate is to be trusted. */
+async function masking(socket, port, certificate) {
+  const { openAuthority, openEgress } = await built('egress')
+  const made = await openAuthority([certificate])
+  const hosts = [{ host: MASKED_HOST }]
+  const masks = [{ placeholder: PLACEHOLDER, value: 'the-key-of-the-bench', hosts }]
+  const net = {
+    ownAddresses: () => [],
+    lookup: async () => [{ address: '93.184.216.34' }],
+    connect: async () => {
+      const upstream = connect(port, '127.0.0.1')
+      await once(upstream, 'connect')
+      return upstream
+    },
+  }
+  await openEgress(socket, { allowed: hosts, denied: [] }, { net, masked: { ...made, masks } })
+  process.send(made.authority.certificate)
+}
+
 async function timed(file, args) {
   const at = performance.now()
   const [code] = await once(spawn(file, args, { stdio: 'ignore' }), 'exit')
@@ -66,6 +88,14 @@ async function freePort() {
   return port
 }
 
+async function startRelay(socket) {
+  const port = await freePort()
+  const options = `TCP-LISTEN:${port},bind=127.0.0.1,fork,backlog=128,nodelay`
+  const child = spawn('socat', [options, `UNIX-CONNECT:${socket}`])
+  await listening(port)
+  return { child, port }
+}
+
 /** Until something accepts there. */
 async function listening(port) {
   for (let tries = 0; tries < 200; tries++) {
@@ -78,33 +108,38 @@ async function listening(port) {
 async function measureRequests(work, runs) {
   const request =
     '-x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -keyout key.pem -out cert.pem -subj /CN=localhost'
-  execFileSync('openssl', ['req', ...request.split(' '), '-addext', 'subjectAltName=DNS:localhost'], {
-    cwd: work,
-    stdio: 'ignore',
-  })
+  execFileSync(
+    'openssl',
+    ['req', ...request.split(' '), '-addext', `subjectAltName=DNS:localhost,DNS:${MASKED_HOST}`],
+    {
+      cwd: work,
+      stdio: 'ignore',
+    },
+  )
   const server = await startRole('serve', work)
   const socket = join(work, 'socket')
   const egress = await startRole('proxy', socket, String(server.answer))
-  const port = await freePort()
-  const relay = spawn('socat', [`TCP-LISTEN:${port},bind=127.0.0.1,fork,backlog=128,nodelay`, `UNIX-CONNECT:${socket}`])
+  const masked = await startRole('masking', `${socket}-masked`, String(server.answer), join(work, 'cert.pem'))
+  writeFileSync(join(work, 'authority.pem'), masked.answer)
+  const relays = [await startRelay(socket), await startRelay(`${socket}-masked`)]
+  const [{ port }, { port: maskedPort }] = relays
   const peak = async () => {
     egress.child.send('peak')
     return (await once(egress.child, 'message'))[0]
   }
   try {
-    await listening(port)
-    const curl = (path, ...more) =>
-      timed('curl', [
-        '-sSf',
-        '--cacert',
-        join(work, 'cert.pem'),
-        '-o',
-        '/dev/null',
-        ...more,
-        `https://localhost:${server.answer}${path}`,
-      ])
-    const direct = (path) => curl(path, '--noproxy', '*')
-    const through = (path) => curl(path, '--noproxy', '', '-x', `http://127.0.0.1:${port}`)
+    const curl = (url, trusted, ...more) =>
+      timed('curl', ['-sSf', '--cacert', join(work, trusted), '-o', '/dev/null', ...more, url])
+    const by = (of) => ['--noproxy', '', '-x', `http://127.0.0.1:${of}`]
+    const at = `https://localhost:${server.answer}`
+    const direct = (path) => curl(at + path, 'cert.pem', '--noproxy', '*')
+    const through = (path) => curl(at + path, 'cert.pem', ...by(port))
+    const key = ['-H', `Authorization: Bearer ${PLACEHOLDER}`]
+    const keyed = await pairsOf(
+      runs * 5,
+      () => curl(`${at}/`, 'cert.pem', '--noproxy', '*', ...key),
+      () => curl(`https://${MASKED_HOST}/`, 'authority.pem', ...by(maskedPort), ...key),
+    )
     const gets = await pairsOf(
       runs * 5,
       () => direct('/'),
@@ -128,6 +163,11 @@ async function measureRequests(work, runs) {
         show(median(gets.map(({ b }) => b))),
         spread(gets.map(({ a, b }) => b / a)),
       ],
+      [
+        'the same with a masked key, × direct',
+        show(median(keyed.map(({ b }) => b))),
+        spread(keyed.map(({ a, b }) => b / a)),
+      ],
       ['200 MB, × direct', show(median(many.map(({ b }) => b))), spread(many.map(({ a, b }) => b / a))],
       [
         'memory of the proxy at the peak of 800 MB, and of 800 MB more, MiB',
@@ -136,8 +176,7 @@ async function measureRequests(work, runs) {
       ],
     ]
   } finally {
-    for (const { child } of [server, egress]) child.kill()
-    relay.kill()
+    for (const { child } of [server, egress, masked, ...relays]) child.kill()
   }
 }
 

@@ -19,7 +19,7 @@ export function findingsOf(run: CommandRun): readonly CommandFinding[] {
   return all.filter((finding) => finding !== undefined)
 }
 
-/** Who ended a command says why. */
+/** A command that the sandbox ended has its reason already. */
 function limitFinding(run: CommandRun): CommandFinding | undefined {
   return run.result.end === 'killed' ? undefined : findingFor(LIMITS, run)
 }
