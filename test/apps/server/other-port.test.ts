@@ -1,10 +1,24 @@
-/** Tools of agents with the `port` of another server on the same store. */
+/** Agents that work for agents over the wire: at work below each other, and with the `port` of another server on the same store. */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import test from 'node:test'
 import type { JsonObject } from '../../../src/kernel/index.ts'
+import type { Reply } from '../../../src/testing/index.ts'
+import { until } from '../mcp/client.ts'
 import { prepare } from './serving.ts'
+
+const call = (name: string, args: JsonObject): Reply => ({
+  type: 'tool-calls',
+  calls: [{ name, arguments: args }],
+  usage: { inputTokens: 90, outputTokens: 10 },
+})
+/** The reply to a message with that text; `loop` never ends by itself. */
+const ORDERS: Readonly<Record<string, Reply>> = {
+  loop: call('sleep', { seconds: 0.01 }),
+  delegate: call('nexus_create', { agent_id: 'deepest', message: 'sleep' }),
+  sleep: call('sleep', { seconds: 600 }),
+}
 
 test('nexus_* tools reach another server of the store as their own agent, and no other port', async (t) => {
   let steps: readonly (readonly [string, JsonObject])[] = []
@@ -12,6 +26,8 @@ test('nexus_* tools reach another server of the store as their own agent, and no
     script: ({ messages }) => {
       const said = messages.findLast(({ role }) => role === 'user')?.text ?? ''
       if (said === 'hang') return { type: 'hang' }
+      const order = ORDERS[said]
+      if (order && (said === 'loop' || messages.at(-1)?.role === 'user')) return order
       if (said !== 'go') return { type: 'text', text: `Heard: ${said}` }
       const at = messages
         .slice(messages.findLastIndex(({ role }) => role === 'user'))
@@ -36,6 +52,27 @@ test('nexus_* tools reach another server of the store as their own agent, and no
     const { messages } = await one.client.callAgent('boss', ['get_messages', { after: total }])
     return messages.filter(({ role }) => role === 'tool').map((message) => JSON.stringify(message))
   }
+
+  const [runaway = ''] = await answers(['nexus_create', { agent_id: 'runaway', max_tokens: 250, message: 'loop' }])
+  assert.match(runaway, /The budget of boss\/runaway is used up: 300 of 250 tokens/)
+  const { used, left } = await one.client.callAgent('runaway', ['get_status', {}])
+  assert.deepEqual([used.own.total_tokens, left['max_tokens']], [300, 0])
+  assert.equal((await one.client.send('boss', 'hello')).content, 'Heard: hello', 'its parent goes on')
+
+  steps = [['nexus_create', { agent_id: 'middle', preset: 'trusted', message: 'delegate' }]]
+  const delegated = one.client.send('boss', 'go', { requestId: 'deep' })
+  const calls = async () =>
+    (await one.client.callAgent('deepest', ['get_messages', {}])).messages.map(({ role }) => role)
+  await until(async () => (await one.client.listAgents()).some(({ agent_id: id }) => id === 'deepest'))
+  await until(async () => (await calls()).includes('assistant'))
+  const began = performance.now()
+  assert.equal((await one.client.cancel('boss', 'deep')).cancelled, true)
+  assert.equal((await delegated).cancelled, true)
+  for (const id of ['deepest', 'middle', 'boss'])
+    await until(async () => (await one.client.callAgent(id, ['get_status', {}])).agent.state === 'idle')
+  assert.ok(performance.now() - began < 2_000, 'the sleeping tool of the grandchild stopped')
+  assert.deepEqual((await calls()).slice(0, 3), ['user', 'assistant', 'tool'], 'its call has an answer')
+
   const { port } = other
   const work = await answers(
     ['nexus_create', { agent_id: 'far', preset: 'sandboxed', max_tokens: 5000, port }],
