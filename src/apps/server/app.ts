@@ -160,7 +160,7 @@ function run(parts: AppParts, outgoing: ServerResponse, { request, route, asked,
   const prepared = prepare(request, { table, route }, (name, error) => log.failed(name, error))
   if ('failure' in prepared) {
     log.called(method, asked.id, {})
-    answer(outgoing, id, Promise.resolve(failureText(id ?? null, prepared.failure)))
+    answer(outgoing, id, { text: failureText(id ?? null, prepared.failure) })
     return undefined
   }
   const { notes, isWaiting } = prepared
@@ -171,16 +171,22 @@ function run(parts: AppParts, outgoing: ServerResponse, { request, route, asked,
   const text = telemetry.request(about, prepared.answer)
   if (over) end()
   // Not with its connection: the agent goes on.
-  answer(outgoing, id, over ? text.finally(over) : text)
+  answer(outgoing, id, over ? { late: text.finally(over) } : { text })
   return undefined
 }
 
 const PARSE = RPC.notJson().code
 
 /** A notification gets an empty answer, whatever comes of it. */
-function answer(response: ServerResponse, id: string | number | undefined, text: Promise<string>): void {
-  if (id !== undefined) void sendLate(response, text)
-  else response.writeHead(200, { 'content-length': 0 }).end()
+function answer(
+  response: ServerResponse,
+  id: string | number | undefined,
+  what: { readonly text: string | Promise<string> } | { readonly late: Promise<string> },
+): void {
+  if (id === undefined) response.writeHead(200, { 'content-length': 0 }).end()
+  else if ('late' in what) void sendLate(response, what.late)
+  else if (typeof what.text === 'string') sendText(response, 200, what.text)
+  else void what.text.then((text) => sendText(response, 200, text))
 }
 
 async function routeOf(parts: AppParts, { caller, id }: Asked): Promise<Route | Refusal> {

@@ -35,6 +35,7 @@ export function createLog({ level, write, redact }: LogOptions): ServerLog {
     info: (message, about = {}) => logger.info(about, message),
     warn: (message, about = {}) => logger.warn(about, message),
     called: (method, agentId, notes) => {
+      if (!logger.isLevelEnabled('debug')) return
       const safe = Object.fromEntries(Object.entries(notes).map(([name, text]) => [name, toSafeLine(text)]))
       logger.debug({ method, ...(agentId !== undefined && { agent: toSafeLine(agentId) }), ...safe }, 'call')
     },

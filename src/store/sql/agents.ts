@@ -2,7 +2,15 @@ import { newId } from '../../kernel/index.ts'
 import type { AgentRecord, Agents } from '../agents.ts'
 import { MESSAGES } from '../messages.ts'
 import { checkAgentId, checkLimit, checkName, isAgentKey, MAX_AGENT_DEPTH, storeError, toJson } from '../rules.ts'
-import { ALL_ROWS, defined, filters, json, optionalNumber, optionalText } from './columns.ts'
+import {
+  ALL_ROWS,
+  createJsonReader,
+  defined,
+  filters,
+  type JsonReader,
+  optionalNumber,
+  optionalText,
+} from './columns.ts'
 import type { Change, Row, Scope, Statements } from './scope.ts'
 import { insertSession } from './sessions.ts'
 import { cancelTurn, toUse, USE } from './turns.ts'
@@ -52,11 +60,13 @@ const USED = `select ${USE} from turns where project_id = :projectId and session
 
 /** The agents of one project that are made while Nexus runs. */
 export function createSqlAgents(scope: Scope): Agents {
+  const parse = createJsonReader(scope)
+  const toAgent = (row: Row): AgentRecord => agentOf(row, parse)
   const list = async (sql: string, values: Parameters<Statements['all']>[1]): Promise<AgentRecord[]> =>
-    (await scope.all(sql, values)).map((row) => toAgent(scope, row))
+    (await scope.all(sql, values)).map((row) => toAgent(row))
   const get = async (sql: string, values: Parameters<Statements['get']>[1]): Promise<AgentRecord | undefined> => {
     const row = await scope.get(sql, values)
-    return row && toAgent(scope, row)
+    return row && toAgent(row)
   }
   return {
     async create({ id: given, parent, permissions, ceiling, settings = {}, title = '', scope: started }) {
@@ -81,7 +91,7 @@ export function createSqlAgents(scope: Scope): Agents {
         const row = await tx.get(INSERT, { ...about, ...texts })
         if (!row) throw storeError('CONFLICT', MESSAGES.agentExists({ id }))
         await insertSession(tx, { id: sessionId, agentId: key, title, scope: started })
-        return changed(tx, toAgent(scope, row), 'created')
+        return changed(tx, toAgent(row), 'created')
       })
     },
     get: (key) => get(GET, { key }),
@@ -99,7 +109,7 @@ export function createSqlAgents(scope: Scope): Agents {
     end: (key) =>
       scope.change(async (tx) => {
         await mustGet(tx, key)
-        const ended = (await tx.all(END, { key })).map((row) => toAgent(scope, row))
+        const ended = (await tx.all(END, { key })).map((row) => toAgent(row))
         for (const agent of ended) {
           for (const { id } of await tx.all(OPEN_TURNS, { sessionId: agent.sessionId }))
             await cancelTurn(scope, tx, String(id))
@@ -112,7 +122,7 @@ export function createSqlAgents(scope: Scope): Agents {
       const texts = toTexts(change)
       return scope.change(async (tx) => {
         const row = await tx.get(UPDATE, { key, ...texts })
-        if (row) return changed(tx, toAgent(scope, row), 'updated')
+        if (row) return changed(tx, toAgent(row), 'updated')
         const { path } = await mustGet(tx, key)
         throw storeError('CONFLICT', MESSAGES.agentEnded({ path: String(path) }))
       })
@@ -120,7 +130,7 @@ export function createSqlAgents(scope: Scope): Agents {
     revoke: (key) =>
       scope.change(async (tx) => {
         const row = (await tx.get(REVOKE, { key })) ?? (await mustGet(tx, key))
-        return changed(tx, toAgent(scope, row), 'revoked')
+        return changed(tx, toAgent(row), 'revoked')
       }),
     use: async (key) => toUse(await scope.get(USED, { key })),
   }
@@ -171,7 +181,7 @@ async function changed(tx: Change, agent: AgentRecord, word: string): Promise<Ag
   return agent
 }
 
-function toAgent(scope: Scope, row: Row): AgentRecord {
+function agentOf(row: Row, parse: JsonReader): AgentRecord {
   return defined<AgentRecord>({
     key: String(row.key),
     id: String(row.id),
@@ -180,9 +190,9 @@ function toAgent(scope: Scope, row: Row): AgentRecord {
     depth: Number(row.depth),
     sessionId: String(row.session_id),
     isTemporary: Number(row.is_temporary) === 1,
-    permissions: json<AgentRecord['permissions']>(scope, row.permissions),
-    ceiling: json<AgentRecord['ceiling']>(scope, row.ceiling),
-    settings: json<AgentRecord['settings']>(scope, row.settings),
+    permissions: parse<AgentRecord['permissions']>(row.permissions),
+    ceiling: parse<AgentRecord['ceiling']>(row.ceiling),
+    settings: parse<AgentRecord['settings']>(row.settings),
     epoch: Number(row.epoch),
     createdAt: Number(row.created_at),
     endedAt: optionalNumber(row.ended_at),

@@ -1,3 +1,5 @@
+import { freezeDeep } from '../../kernel/index.ts'
+
 /** One row as the database gives it. */
 export type Row = Record<string, unknown>
 export type Values = Record<string, string | number | null>
@@ -27,6 +29,24 @@ export function json<T>(database: Database, column: unknown): T {
     return JSON.parse(String(column)) as T
   } catch (cause) {
     throw database.damaged(cause)
+  }
+}
+
+export type JsonReader = <T>(column: unknown) => T
+
+/** So many texts of columns that are read at every request. */
+const KEPT_TEXTS = 512
+
+/** Like `json`, for columns that are read again and again: the same text is parsed once, and frozen. */
+export function createJsonReader(database: Database): JsonReader {
+  const known = new Map<unknown, unknown>()
+  return <T>(column: unknown): T => {
+    const before = known.get(column)
+    if (before !== undefined) return before as T
+    const value = freezeDeep(json<T>(database, column))
+    if (known.size >= KEPT_TEXTS) known.clear()
+    known.set(column, value)
+    return value
   }
 }
 
