@@ -141,7 +141,7 @@ export async function createServed(
   const [cwd, ...more] = allowedPaths ?? []
   if (more.length > 0)
     throw errorOf('INVALID_ARGUMENT', 'A server confines an agent to one directory.', 'Give --path once.')
-  const { maxTokens, maxTurns, maxTimeMs, maxChildren } = budget
+  const { maxTokens, maxTurns, maxTimeMs, maxChildren, maxCost } = budget
   const request = {
     agent_id: id,
     parent_agent_id: parent,
@@ -155,6 +155,7 @@ export async function createServed(
     max_turns: maxTurns,
     max_seconds: maxTimeMs === undefined ? undefined : Math.ceil(maxTimeMs / 1_000),
     max_children: maxChildren,
+    max_cost: maxCost,
   }
   try {
     // Members that are undefined are not sent.

@@ -23,6 +23,8 @@ export type AgentRequest = {
   /** Without the time in which people are asked. */
   readonly max_seconds?: number
   readonly max_children?: number
+  /** Money by `model.price` of the server. */
+  readonly max_cost?: number
   readonly initial_message?: string
   /** Default false: the answer names the request, whose result `send` with the same id gives. */
   readonly wait_for_initial_response?: boolean
@@ -85,6 +87,10 @@ export type Use = {
   readonly total_tokens: number
   /** How many of them are an estimate, because the provider reported none. */
   readonly estimated_tokens?: number
+  /** How many of the input the provider read from its cache. */
+  readonly cached_tokens?: number
+  /** Money by `model.price`. */
+  readonly cost?: number
   readonly active_ms?: number
 }
 

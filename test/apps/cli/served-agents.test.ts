@@ -94,6 +94,7 @@ test('--port: list and create start a server where none runs; another program th
     'create',
     'a',
     ...at,
+    ...['--max-cost', '0.25', '--max-tokens', '900'],
     '--trust',
     '--model',
     'openai-compatible/scripted',
@@ -109,6 +110,10 @@ test('--port: list and create start a server where none runs; another program th
   const made = await place.run(line, { env })
   assert.deepEqual([made.code, /^a {2}preset sandboxed/.test(made.stdout)], [0, true], made.stderr)
   assert.match(made.stderr, new RegExp(`Started a server on port ${port}`))
+  const limits = JSON.parse((await place.run(['agent', 'status', 'a', ...at, '--json'])).stdout) as {
+    data: { status: { budget: object } }
+  }
+  assert.deepEqual(limits.data.status.budget, { maxTokens: 900, maxCost: 0.25 })
   const sent = await place.run(['agent', 'send', 'a', 'hi', ...at])
   assert.deepEqual([sent.code, sent.stdout], [0, 'Heard: hi\n'], sent.stderr)
   assert.match((await place.run(['agent', 'create', ...at, '--path', 'x', '--path', 'y'])).stderr, /one directory/)

@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import test from 'node:test'
 import type { JsonObject } from '../../../src/kernel/index.ts'
+import type { Client } from '../../../src/apps/client/index.ts'
 import type { Reply } from '../../../src/testing/index.ts'
 import { until } from '../mcp/client.ts'
 import { prepare } from './serving.ts'
@@ -60,18 +61,7 @@ test('nexus_* tools reach another server of the store as their own agent, and no
   assert.equal((await one.client.send('boss', 'hello')).content, 'Heard: hello', 'its parent goes on')
 
   steps = [['nexus_create', { agent_id: 'middle', preset: 'trusted', message: 'delegate' }]]
-  const delegated = one.client.send('boss', 'go', { requestId: 'deep' })
-  const calls = async () =>
-    (await one.client.callAgent('deepest', ['get_messages', {}])).messages.map(({ role }) => role)
-  await until(async () => (await one.client.listAgents()).some(({ agent_id: id }) => id === 'deepest'))
-  await until(async () => (await calls()).includes('assistant'))
-  const began = performance.now()
-  assert.equal((await one.client.cancel('boss', 'deep')).cancelled, true)
-  assert.equal((await delegated).cancelled, true)
-  for (const id of ['deepest', 'middle', 'boss'])
-    await until(async () => (await one.client.callAgent(id, ['get_status', {}])).agent.state === 'idle')
-  assert.ok(performance.now() - began < 2_000, 'the sleeping tool of the grandchild stopped')
-  assert.deepEqual((await calls()).slice(0, 3), ['user', 'assistant', 'tool'], 'its call has an answer')
+  await cancelBelow(one.client)
 
   const { port } = other
   const work = await answers(
@@ -115,3 +105,18 @@ test('nexus_* tools reach another server of the store as their own agent, and no
   const turns = async () => (await other.client.callAgent('slow', ['get_status', {}])).agent.state
   while ((await turns()) !== 'idle') continue
 })
+
+/** The agent `boss` waits for `middle`, and that for `deepest`, whose tool sleeps. */
+async function cancelBelow(client: Client): Promise<void> {
+  const delegated = client.send('boss', 'go', { requestId: 'deep' })
+  const roles = async () => (await client.callAgent('deepest', ['get_messages', {}])).messages.map(({ role }) => role)
+  await until(async () => (await client.listAgents()).some(({ agent_id: id }) => id === 'deepest'))
+  await until(async () => (await roles()).includes('assistant'))
+  const began = performance.now()
+  assert.equal((await client.cancel('boss', 'deep')).cancelled, true)
+  assert.equal((await delegated).cancelled, true)
+  for (const id of ['deepest', 'middle', 'boss'])
+    await until(async () => (await client.callAgent(id, ['get_status', {}])).agent.state === 'idle')
+  assert.ok(performance.now() - began < 2_000, 'the sleeping tool of the grandchild stopped')
+  assert.deepEqual((await roles()).slice(0, 3), ['user', 'assistant', 'tool'], 'its call has an answer')
+}

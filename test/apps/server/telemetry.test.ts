@@ -40,10 +40,17 @@ test('a turn with a command of a skill is one trace, from the request to the too
     script: [
       { type: 'tool-calls', calls: [{ name: 'load_skill', arguments: { skill_name: 'greet' } }] },
       { type: 'text', text: 'The secret word is xyzzy.', usage: { inputTokens: 11, outputTokens: 7 } },
+      {
+        type: 'tool-calls',
+        calls: [{ name: 'load_skill', arguments: { skill_name: 'greet' } }],
+        usage: { inputTokens: 11, outputTokens: 7 },
+      },
     ],
   })
   await client.createAgent({ agent_id: 'traced', preset: 'trusted' })
   await client.send('traced', 'Load it, please.')
+  await client.createAgent({ agent_id: 'short', max_tokens: 10 })
+  assert.match((await client.send('short', 'Load it.')).content ?? '', /The budget of short is used up/)
   await client.shutdownServer()
   await until(() => child.exitCode !== null)
 
@@ -59,7 +66,10 @@ test('a turn with a command of a skill is one trace, from the request to the too
   const request = spans.find(({ name, spanId }) => name === 'POST /agent/{agent_id}' && spanId === agent.parentSpanId)
   assert.ok(request)
   assert.equal(valueOf(request, 'rpc.method'), 'send')
-  const chats = spans.filter(({ name }) => name.startsWith('chat '))
+  const chatsOf = ({ spanId }: Span): Span[] =>
+    spans.filter(({ name, parentSpanId }) => name.startsWith('chat ') && parentSpanId === spanId)
+  const chats = chatsOf(agent)
+  assert.equal(chatsOf(find(/^invoke_agent short/)).length, 1, 'a model that was not asked has no span')
   assert.equal(chats.length, 2)
   for (const span of [tool, ...chats]) assert.equal(span.parentSpanId, agent.spanId)
   assert.equal(new Set([request, agent, tool, ...chats].map(({ traceId }) => traceId)).size, 1)

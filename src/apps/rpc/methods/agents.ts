@@ -48,6 +48,7 @@ export const AGENT_TREE_METHODS = [
       max_turns: limit.optional(),
       max_seconds: limit.optional(),
       max_children: limit.optional(),
+      max_cost: z.number().min(0).max(MOST).optional(),
       initial_message: z.string().optional(),
       wait_for_initial_response: z.boolean().optional(),
     }),
@@ -127,12 +128,13 @@ async function toRequest(params: AgentRequest, { caller, served }: MethodContext
   }
 }
 
-function budgetOf({ max_tokens, max_turns, max_seconds, max_children }: AgentRequest): Budget {
+function budgetOf({ max_tokens, max_turns, max_seconds, max_children, max_cost }: AgentRequest): Budget {
   return {
     ...(max_tokens !== undefined && { maxTokens: max_tokens }),
     ...(max_turns !== undefined && { maxTurns: max_turns }),
     ...(max_seconds !== undefined && { maxTimeMs: max_seconds * 1_000 }),
     ...(max_children !== undefined && { maxChildren: max_children }),
+    ...(max_cost !== undefined && { maxCost: max_cost }),
   }
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Sent } from '../../../agents/pool/index.ts'
 import { NexusError } from '../../../kernel/index.ts'
 import type { AgentMethods, MessageResult } from '../../client/index.ts'
+import { shown } from '../failures.ts'
 import { type AgentContext, agentMethod } from '../method.ts'
 import { NONE, requestId, tokens } from './schemas.ts'
 import { toTurn, turnListing } from './turns.ts'
@@ -117,7 +118,7 @@ async function senderOf(
   if (caller.type === 'agent') return caller.agent.key === agent.key ? served.pool : access
   if (source === undefined) return access
   const sender = await served.runtime.store.agents.find(source)
-  if (!sender) throw new NexusError('AGENT_NOT_FOUND', `Agent not found: ${source}`)
+  if (!sender) throw new NexusError('AGENT_NOT_FOUND', `Agent not found: ${shown(source)}`)
   return served.pool.as({ key: sender.key, sessionId: sender.sessionId })
 }
 

@@ -23,6 +23,8 @@ export const use = z.strictObject({
   output_tokens: z.number(),
   total_tokens: z.number(),
   estimated_tokens: z.number().optional(),
+  cached_tokens: z.number().optional(),
+  cost: z.number().optional(),
   active_ms: z.number().optional(),
 })
 

@@ -109,7 +109,8 @@ export function followTurns(options: TurnSpansOptions): () => void {
   function finish(key: string, turn: OpenTurn, { result: { end, usage } }: Of<'turn-end'>): void {
     turns.delete(key)
     paths.delete(key)
-    turn.chat?.end()
+    // A budget ended it before the model was asked again. A span without an end is never sent.
+    if (end !== 'stopped') turn.chat?.end()
     for (const { span } of turn.tools.values()) span.end()
     turn.span.setAttributes({
       'gen_ai.usage.input_tokens': usage.inputTokens,
