@@ -2,6 +2,9 @@
  * A process for `agents-load.test.ts`, started with --expose-gc. `idle FILE N` makes agents and says the bytes of the heap with one and with
  * all; `work FILE AGENTS TURNS` lets all of them work at once, and says the bytes after a quarter of the turns and at the end.
  */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import { createPool, type Pool } from '../../src/agents/pool/index.ts'
 import { parsePolicy } from '../../src/authorize/index.ts'
 import { createRuntime } from '../../src/runtime/index.ts'
@@ -60,23 +63,39 @@ function textOf({ content }: { readonly [name: string]: unknown }): string {
   return Array.isArray(content) ? content.map((part: { text?: string }) => part.text ?? '').join('') : ''
 }
 
-const [mode = '', path = '', ...counts] = process.argv.slice(2)
-const store = await openSqliteStore({ path, projectId: 'default' })
-await using server = await startModelServer({
-  script: ({ messages }) => ({ type: 'text', text: `Heard: ${messages.at(-1)?.text ?? ''}` }),
-})
-const runtime = await createRuntime({
-  sources: [],
-  facts: { target: 'a test', os: 'linux', hasBin: () => false, hasEnv: () => false },
-  store,
-  workspace: '/w',
-  agents: [{ id: 'main', policy: parsePolicy({}).rules }],
-})
-const pool = createPool({ runtime, model: await localModel(server) })
-const [first = 0, second = 0] = counts.map(Number)
-process.stdout.write(
-  `${JSON.stringify(await (mode === 'idle' ? idle(pool, first) : work(pool, store, [first, second])))}\n`,
-)
-await pool.close()
-await runtime.close()
-await store.close()
+/** The model is another process: it keeps the requests that it got, which is not our memory. */
+async function startModel(): Promise<{ readonly url: string } & Disposable> {
+  const child = spawn(process.execPath, [import.meta.filename, 'model'], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+  return { url: line, [Symbol.dispose]: () => child.stdin.end() }
+}
+
+async function model(): Promise<void> {
+  await using server = await startModelServer({
+    script: ({ messages }) => ({ type: 'text', text: `Heard: ${messages.at(-1)?.text ?? ''}` }),
+  })
+  process.stdout.write(`${server.url}\n`)
+  await once(process.stdin.resume(), 'end')
+}
+
+async function main([mode = '', path = '', ...counts]: readonly string[]): Promise<void> {
+  if (mode === 'model') return model()
+  using server = await startModel()
+  const store = await openSqliteStore({ path, projectId: 'default' })
+  const runtime = await createRuntime({
+    sources: [],
+    facts: { target: 'a test', os: 'linux', hasBin: () => false, hasEnv: () => false },
+    store,
+    workspace: '/w',
+    agents: [{ id: 'main', policy: parsePolicy({}).rules }],
+  })
+  const pool = createPool({ runtime, model: await localModel(server) })
+  const [first = 0, second = 0] = counts.map(Number)
+  const seen = mode === 'idle' ? await idle(pool, first) : await work(pool, store, [first, second])
+  process.stdout.write(`${JSON.stringify(seen)}\n`)
+  await pool.close()
+  await runtime.close()
+  await store.close()
+}
+
+await main(process.argv.slice(2))
