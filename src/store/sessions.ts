@@ -89,9 +89,16 @@ export interface TurnRecord {
   readonly result?: JsonObject
   /** Answers of the model so far, and their tokens. */
   readonly use: TurnUse
+  /**
+   * Times in which no process had it, in epoch milliseconds: from what its owner wrote about it last, until another one took it over;
+   * without an end where none did. Absent when there were none.
+   */
+  readonly away?: readonly Away[]
   /** The model's ids of calls in its latest answer whose arguments the history has without their secrets. */
   readonly hiddenCalls: readonly string[]
 }
+
+export type Away = readonly [from: number, to?: number]
 
 /** The id of a turn, or the caller's own id of its message. */
 export type TurnName = string | { readonly sessionId: string; readonly requestId: string }

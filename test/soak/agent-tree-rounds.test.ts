@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { runTreeRound } from '../agents/pool/tree-rounds.ts'
+import { runCreateRound, runTreeRound } from '../agents/pool/tree-rounds.ts'
 import { startPostgres, whyNoPostgres } from '../store/postgres-server.ts'
 import { rounds } from './rounds.ts'
 
@@ -27,6 +27,7 @@ test('the same on Postgres', { skip: whyNoPostgres() ?? false }, async (t) => {
     t.diagnostic(`seed ${seed}`)
     const server = await startPostgres()
     try {
+      if (seed === first) await runCreateRound(await server.create('made'), join(directory, 'effects'))
       const result = await runTreeRound(server.url(), join(directory, `${seed}.effects`), seed)
       assert.ok((result['turns'] ?? 0) > 0)
     } finally {

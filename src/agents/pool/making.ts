@@ -19,7 +19,11 @@ export async function create(state: PoolState, acting: Acting, request: CreateRe
     throw poolError('INVALID_ARGUMENT', POOL.badId(typeof request.id === 'string' ? request.id : typeof request.id))
   const origin = await originOf(options, acting, request)
   const known = await madeBefore(store, origin, request)
-  if (known) return describe(state, { row: known, clipped: [] })
+  if (known) {
+    // A temporary one has the life of the process that goes on with the request.
+    await state.own(known)
+    return describe(state, { row: known, clipped: [] })
+  }
   if (request.model !== undefined) await openModel(options, request.model)
   const parent = origin.row ?? (origin.madeIn === undefined ? undefined : { id: origin.of, sessionId: origin.madeIn })
   if (parent) await state.budgets.checkChild(parent, request.budget)

@@ -83,8 +83,10 @@ function add(one: Counted, other: Counted): Counted {
 /** From and to, in epoch milliseconds. */
 type Interval = readonly [from: number, to: number]
 
-function worked({ startedAt, endedAt }: TurnRecord, now: number): Interval[] {
-  return startedAt === undefined ? [] : [[startedAt, endedAt ?? now]]
+/** Without the times in which no process had it. */
+function worked({ startedAt, endedAt, away = [] }: TurnRecord, now: number): readonly Interval[] {
+  if (startedAt === undefined) return []
+  return without([[startedAt, endedAt ?? now]], union(away.map(([from, to = Infinity]) => [from, to])))
 }
 
 /** While a person is asked, no time runs. A question that closed without an answer counts as none. */

@@ -33,7 +33,7 @@ export type StepAnswer =
       readonly usage: StepUsage
       readonly finishReason: string
     }
-  /** `usage`: of what had come of it, which its provider bills too; absent when nothing had. */
+  /** `usage`: of the prompt and what had come, which its provider bills too; absent where the request was refused. */
   | {
       readonly type: 'failed'
       readonly failure: ModelFailure
@@ -112,7 +112,7 @@ async function askOnce(request: StepRequest): Promise<StepAnswer> {
     thoughts.end()
     answer.end(true)
     const { text, hasBegun } = answer
-    const usage = usageOfBroken(request, heard)
+    const usage = usageOfBroken(request, heard, signal.aborted || timer.signal.aborted)
     if (signal.aborted) return { type: 'aborted', text, usage }
     if (timer.signal.aborted)
       return { type: 'failed', failure: stepTimedOut({ model }, limits.stepTimeoutMs), text, usage }
@@ -238,9 +238,12 @@ function usageOf(request: StepRequest, { usage }: StepEnd, said: StoredMessage |
   return counted(request, usage, output)
 }
 
-/** The same for an answer that broke off. */
-function usageOfBroken(request: StepRequest, { chars, end }: Heard): StepUsage | undefined {
-  if (chars === 0 && !end) return undefined
+/**
+ * The same for an answer that broke off. Where we stopped waiting before any of it came, its provider had the prompt and bills it; one
+ * that refused the request, or was not reached, bills nothing.
+ */
+function usageOfBroken(request: StepRequest, { chars, end }: Heard, isStopped: boolean): StepUsage | undefined {
+  if (chars === 0 && !end && !isStopped) return undefined
   return counted(request, end?.usage, Math.ceil(chars / CHARS_A_TOKEN))
 }
 

@@ -13,7 +13,8 @@ import {
 } from './columns.ts'
 import type { Change, Row, Scope, Statements } from './scope.ts'
 import { insertSession } from './sessions.ts'
-import { cancelTurn, toUse, USE } from './turns.ts'
+import { toUse, USE } from './turn-rows.ts'
+import { cancelTurn } from './turns.ts'
 
 const INSERT = `insert into agents (project_id, key, id, parent, path, depth, session_id, is_temporary, permissions, ceiling,
     settings, epoch, created_at)

@@ -264,6 +264,11 @@ export function migrationsOf({ counter, identity, integer, strict, isSqlite }: D
         `alter table turns add column cost ${integer} not null default 0`,
       ],
     },
+    {
+      version: 16,
+      name: 'times in which no process had a turn',
+      statements: [`alter table turns add column away text not null default ''`],
+    },
   ]
 }
 

@@ -49,6 +49,16 @@ const LEFT_TURNS = `update turns set
 
 const IS_WAITING = `update turns set ended_at = null where project_id = :projectId and id = :turnId`
 
+/** The time of what its owner wrote about it last: nobody knows when a process ended. */
+const LEFT = `update turns set away = away || case when away = '' then '' else ',' end ||
+    (select cast(max(at) as text) from (
+      select started_at as at from turns where project_id = :projectId and id = :turnId
+      union all select coalesce(closed_at, started_at, opened_at) as at from ledger_entries
+        where project_id = :projectId and turn_id = :turnId
+      union all select max(at) as at from session_messages where project_id = :projectId and session_id = :sessionId
+    ) as written) || '-'
+  where project_id = :projectId and id = :turnId`
+
 const EXTEND = `update approvals set expires_at = :now + waiting_ttl_ms
   where project_id = :projectId and state = 'open' and call_id in
     (select call_id from ledger_entries where project_id = :projectId and turn_id = :turnId)`
@@ -88,6 +98,7 @@ async function closeAbandoned(tx: Change, rows: readonly Row[]): Promise<Reclaim
   const turns = await tx.all(LEFT_TURNS)
   for (const row of turns) {
     const turnId = String(row.id)
+    await tx.run(LEFT, { turnId, sessionId: String(row.session_id) })
     if (row.state === 'waiting') {
       await tx.run(IS_WAITING, { turnId })
       await tx.run(EXTEND, { turnId })

@@ -11,12 +11,13 @@ import {
   toJson,
 } from '../rules.ts'
 import type { Lease } from '../leases.ts'
-import type { StoredMessage, TurnName, TurnRecord, Turns, TurnStep, TurnUse } from '../sessions.ts'
-import { ALL_ROWS, defined, filters, json, optionalJson, optionalNumber, optionalText } from './columns.ts'
+import type { TurnName, TurnRecord, Turns, TurnStep } from '../sessions.ts'
+import { ALL_ROWS, filters } from './columns.ts'
 import { assertOwned, fencing, OWNED } from './leases.ts'
 import type { Change, Row, Scope, Statements, Values } from './scope.ts'
 import { closeCallsOfTurn } from './reclaim.ts'
 import { addMessages } from './sessions.ts'
+import { BILLION, toTurn, toUse, USE } from './turn-rows.ts'
 
 /** True while the lease under which it waits lasts; one under another lease lasts as long as that. */
 const IS_ALIVE = `exists (select 1 from leases left join leases as holder
@@ -25,7 +26,7 @@ const IS_ALIVE = `exists (select 1 from leases left join leases as holder
     and coalesce(holder.expires_at, leases.expires_at) > :now)`
 
 const COLUMNS = `id, session_id, request_id, message, state, cancel_requested, created_at, started_at, ended_at, result,
-  steps, input_tokens, output_tokens, total_tokens, estimated_tokens, cached_tokens, cost, active_ms, hidden_calls,
+  steps, input_tokens, output_tokens, total_tokens, estimated_tokens, cached_tokens, cost, active_ms, hidden_calls, away,
   case when state = 'queued' and not ${IS_ALIVE} then 1 else 0 end as is_left`
 
 const GET = `select ${COLUMNS} from turns where project_id = :projectId and id = :id`
@@ -57,7 +58,9 @@ const NEXT = `select id from turns where project_id = :projectId and session_id 
 const TAKE = `update turns set state = 'running', fence = :fence, started_at = :now
   where project_id = :projectId and id = :id and state = 'queued' and ${OWNED}`
 
-const TAKE_OVER = `update turns set state = 'running', fence = :fence
+/** `away` is a list such as `5-8,9-`; `LEFT` of reclaim.ts writes the first number. */
+const TAKE_OVER = `update turns set state = 'running', fence = :fence,
+    away = case when away like '%-' then away || cast(cast(:now as bigint) as text) else away end
   where project_id = :projectId and id = :id and state = 'waiting' and ${OWNED}`
 
 const TAKE_OVER_CALLS = `update ledger_entries set fence = :fence
@@ -234,8 +237,6 @@ export async function addStep(
   return stepped(tx, turn, tokens)
 }
 
-const BILLION = 1_000_000_000
-
 /** The values of `COUNT`. */
 function counting(tokens: TurnStep['tokens'] | undefined, activeMs = 0): Values {
   const none: TurnStep['tokens'] = { inputTokens: 0, outputTokens: 0, totalTokens: 0 }
@@ -256,43 +257,4 @@ async function stepped(tx: Change, turn: TurnRecord, tokens: TurnStep['tokens'])
 async function changed(tx: Change, turn: TurnRecord, word: string = turn.state): Promise<TurnRecord> {
   tx.event({ type: `turn.${word}`, sessionId: turn.sessionId, references: { turnId: turn.id } })
   return turn
-}
-
-/** The sums over several turns. */
-export const USE = [
-  ...['steps', 'input_tokens', 'output_tokens', 'total_tokens', 'estimated_tokens', 'cached_tokens'],
-  ...['cost', 'active_ms'],
-]
-  .map((column) => `coalesce(sum(${column}), 0) as ${column}`)
-  .join(', ')
-
-export function toUse(row: Row = {}): TurnUse {
-  return {
-    steps: Number(row.steps),
-    inputTokens: Number(row.input_tokens),
-    outputTokens: Number(row.output_tokens),
-    totalTokens: Number(row.total_tokens),
-    ...(Number(row.estimated_tokens) > 0 && { estimatedTokens: Number(row.estimated_tokens) }),
-    ...(Number(row.cached_tokens) > 0 && { cachedTokens: Number(row.cached_tokens) }),
-    ...(Number(row.cost) > 0 && { cost: Number(row.cost) / BILLION }),
-    ...(Number(row.active_ms) > 0 && { activeMs: Number(row.active_ms) }),
-  }
-}
-
-function toTurn(scope: Scope, row: Row): TurnRecord {
-  return defined<TurnRecord>({
-    id: String(row.id),
-    sessionId: String(row.session_id),
-    requestId: optionalText(row.request_id),
-    message: json<StoredMessage>(scope, row.message),
-    state: String(row.state) as TurnRecord['state'],
-    isLeft: Number(row.is_left) === 1,
-    isCancelRequested: Number(row.cancel_requested) === 1,
-    createdAt: Number(row.created_at),
-    startedAt: optionalNumber(row.started_at),
-    endedAt: optionalNumber(row.ended_at),
-    result: optionalJson<NonNullable<TurnRecord['result']>>(scope, row.result),
-    use: toUse(row),
-    hiddenCalls: json<string[]>(scope, row.hidden_calls),
-  })
 }

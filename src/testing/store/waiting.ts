@@ -62,7 +62,9 @@ export function waitingTests(open: Open, clock: Advance): void {
     const store = await open()
     const { turnId } = await leaveAsking(store, ['c2'])
     assert.deepEqual(await store.reclaim(), { calls: 2, turns: 1, approvals: 1 })
-    assert.equal((await store.turns.get(turnId))?.state, 'interrupted')
+    const { state, away, startedAt = 0, endedAt = 0 } = (await store.turns.get(turnId)) ?? {}
+    assert.equal(state, 'interrupted')
+    assert.deepEqual([away, endedAt - startedAt >= TTL_MS], [[[startedAt]], true], 'when it ended is not known')
     const states = (await store.ledger.list({ turnId })).map(({ call: { id }, state }) => `${id} ${state}`)
     assert.deepEqual(states, ['c1 not run', 'c2 interrupted'])
   })
@@ -89,7 +91,11 @@ export function waitingTests(open: Open, clock: Advance): void {
     const sent = await store.turns.enqueue({ sessionId: 'below', message, lease: owner, requestId: 'later' })
     await clock.advance(TTL_MS)
     await store.reclaim()
-    assert.equal((await store.turns.cancel(turnId)).state, 'cancelled')
+    const { state, away = [], startedAt = 0 } = await store.turns.cancel(turnId)
+    assert.equal(state, 'cancelled')
+    // From what each owner wrote last until the next one took it.
+    const times = away.map((each) => each.map((at = 0) => Math.round((at - startedAt) / TTL_MS)))
+    assert.deepEqual(times, [[0, 1], [1, 2], [2]])
     assert.equal((await store.ledger.get('later'))?.state, 'interrupted')
     assert.equal((await store.turns.get(sent.id))?.state, 'cancelled')
   })

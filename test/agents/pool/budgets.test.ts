@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { systemClock } from '../../../src/kernel/index.ts'
+import { createMemoryStore, sessionLease } from '../../../src/store/index.ts'
 import { startModelServer } from '../../../src/testing/index.ts'
 import { localModel } from '../turns/rig.ts'
 import { answersIn, brains, startPool, type Step } from './rig.ts'
@@ -85,6 +87,45 @@ test('time in which a person is asked, or nobody works, does not count', async (
   await sent
   const { left } = await pool.status('w')
   assert.ok(left.maxTimeMs! < 60_000)
+})
+
+test('time in which the process of a turn was dead does not count, whatever became of the turn', async (t) => {
+  const hour = 3_600_000
+  let behind = 3 * hour
+  const clock = { ...systemClock, now: () => Date.now() - behind }
+  const store = await createMemoryStore({ projectId: 'default', clock })
+  const { pool } = await startPool(t, { store, script: brains({ worker: ['Done.'] }) })
+  await pool.create({ id: 'w', instructions: 'worker', budget: { maxTimeMs: hour / 2 } })
+  const { sessionId, key: agentId } = (await store.agents.find('w'))!
+  const killedIn = async (isIdempotent: boolean): Promise<void> => {
+    const acquired = await store.leases.acquire(sessionLease(sessionId), { owner: 'killed', ttlMs: 10 })
+    assert.ok(acquired.type === 'acquired')
+    const { lease } = acquired
+    const turn = await store.turns.enqueue({ sessionId, message: { role: 'user', content: 'Go.' }, lease })
+    await store.turns.take(sessionId, lease, { id: turn.id })
+    const about = { projectId: 'default', agentId, sessionId, turnId: turn.id, origin: 'model' } as const
+    const call = { ...about, id: `c${isIdempotent}`, tool: 'status', arguments: {}, toolCallId: 'x' }
+    const tokens = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
+    const content = [{ type: 'tool-call', toolCallId: 'x', toolName: 'status', input: {} }]
+    const step = { message: { role: 'assistant', content }, tokens }
+    const decision = { type: 'allow', rule: 'all', chain: [], limits: {} } as const
+    await store.ledger.record({ call, decision, lease, isIdempotent, step })
+  }
+  await killedIn(false)
+  behind -= hour
+  await store.reclaim()
+  await killedIn(true)
+  behind -= hour
+  await store.reclaim()
+  const [waiting] = await store.turns.list({ sessionId, states: ['waiting'] })
+  assert.ok(waiting)
+  behind = 0
+  const left = async (): Promise<number> => (await pool.status('w')).left.maxTimeMs ?? 0
+  const isWhole = async (): Promise<boolean> => hour / 2 - (await left()) < 20_000
+  assert.ok(await isWhole(), `${await left()} ms are left while it waits`)
+  const [resumed] = await pool.resume('w')
+  assert.equal(resumed?.end, 'done')
+  assert.ok(await isWhole(), `${await left()} ms are left`)
 })
 
 test('only so many turns ask models at once, and one that waits for its child has no place', async (t) => {

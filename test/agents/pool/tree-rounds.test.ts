@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { runTreeRound } from './tree-rounds.ts'
+import { runCreateRound, runTreeRound } from './tree-rounds.ts'
 
 const ROUNDS = 1
 const first = Date.now() % 1_000_000
@@ -15,4 +15,10 @@ test(`${ROUNDS} rounds of a killed tree of agents lose nothing, repeat nothing a
     const place = join(directory, String(seed))
     t.diagnostic(JSON.stringify(await runTreeRound(`${place}.db`, `${place}.effects`, seed)))
   }
+})
+
+test('an agent that was made, and not yet given its first message when its process was killed, gets that message once', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'nexus-tree-'))
+  t.after(() => rm(directory, { recursive: true, force: true }))
+  await runCreateRound(join(directory, 'nexus.db'), join(directory, 'effects'))
 })

@@ -38,11 +38,8 @@ export async function runTreeRound(database: string, effects: string, seed: numb
   })
   const lines: string[] = []
   const rights = new Map<string, string>()
-  const start = (run: number, messages: number): ChildProcess => {
-    const script = join(import.meta.dirname, 'working-tree.ts')
-    const args = [script, database, server.url, effects, String(run * LATER_MS), String(messages)]
-    return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  }
+  const start = (run: number, messages: number): ChildProcess =>
+    startTree([database, server.url, effects, String(run * LATER_MS), String(messages)])
   for (let run = 0; run < KILLS; run += 1) {
     const child = start(run, 2)
     try {
@@ -60,9 +57,36 @@ export async function runTreeRound(database: string, effects: string, seed: numb
   return inspect({ database, effects, rights }, lines)
 }
 
+function startTree(args: readonly string[]): ChildProcess {
+  const script = join(import.meta.dirname, 'working-tree.ts')
+  return spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+}
+
+/** The process is killed when `nexus_create` has made an agent and not yet sent its message; the next one goes on. */
+export async function runCreateRound(database: string, effects: string): Promise<void> {
+  await using server = await startModelServer({ script: reply })
+  const run = async (number: number, ...more: readonly string[]): Promise<number | null> => {
+    const child = startTree([database, server.url, effects, String(number * LATER_MS), ...more])
+    acknowledged(child)
+    return ended(child)
+  }
+  const look = async (number: number) => {
+    await using store = await closing(openTreeStore(database, number * LATER_MS))
+    const rows = (await store.agents.list()).filter(({ id }) => id.startsWith('hand-'))
+    return { ids: rows.map(({ id }) => id), turns: await store.turns.list({ sessionId: rows[0]?.sessionId ?? '' }) }
+  }
+  assert.equal(await run(0, '1', 'hand-'), null)
+  assert.deepEqual(await look(1), { ids: ['hand-1'], turns: [] })
+  assert.equal(await run(1, '0'), 0)
+  const { ids, turns } = await look(2)
+  assert.deepEqual([ids, turns.map(({ state }) => state)], [['hand-1'], ['done']])
+  await inspect({ database, effects, rights: new Map() }, [])
+}
+
 /** The first two give the next one work; the last one makes two calls, one of which is asked about. */
 function reply({ index, messages }: ModelRequest): Reply {
   const who = /^\w+/.exec(messages[0]?.text ?? '')?.[0]
+  const content = `Work ${index}.`
   const calls = messages.slice(messages.findLastIndex(({ role }) => role === 'user')).flatMap((each) => each.toolCalls)
   const id = `call_${index}`
   if (who === 'hand') {
@@ -71,8 +95,12 @@ function reply({ index, messages }: ModelRequest): Reply {
     return { type: 'tool-calls', calls: [{ name, arguments: { token: `request-${index}` }, id }] }
   }
   if (calls.length > 0) return { type: 'text', text: 'They are done.' }
-  const agent_id = who === 'boss' ? 'mid' : 'hand'
-  return { type: 'tool-calls', calls: [{ name: 'nexus_send', arguments: { agent_id, content: `Work ${index}.` }, id }] }
+  // Each second task of the middle one goes to an agent that it makes for it.
+  const isNew = who === 'mid' && index % 2 === 1
+  const made = { agent_id: `hand-${index}`, instructions: 'hand', message: content }
+  const sent = { agent_id: who === 'boss' ? 'mid' : 'hand', content }
+  const call = isNew ? { name: 'nexus_create', arguments: made } : { name: 'nexus_send', arguments: sent }
+  return { type: 'tool-calls', calls: [{ ...call, id }] }
 }
 
 /** Why a provider would refuse a history: every call is answered at once, and only calls are. */
@@ -113,6 +141,9 @@ async function checkRights(store: Store, rights: Map<string, string>): Promise<v
   }
 }
 
+/** Calls that are made again, with the same effect once. */
+const isOfPool = (tool: string): boolean => tool === 'nexus_send' || tool === 'nexus_create'
+
 /** When the leases of the killed process are over, nothing of it is open but what waits to go on. */
 async function inspectOpen(
   database: string,
@@ -125,7 +156,7 @@ async function inspectOpen(
   const waiting = new Set((await store.turns.list({ states: ['waiting'] })).map(({ id }) => id))
   const open = await store.ledger.list({ states: ['asked', 'answered', 'started'] })
   for (const { call, state } of open) {
-    assert.ok(state !== 'started' || call.tool === 'nexus_send', `${call.tool} is open`)
+    assert.ok(state !== 'started' || isOfPool(call.tool), `${call.tool} is open`)
     assert.ok(waiting.has(call.turnId ?? ''), `${call.tool} is open without a turn that waits`)
   }
   const asked = open.filter(({ state }) => state === 'asked').map(({ call }) => call.id)
@@ -147,16 +178,25 @@ async function inspect(
   }
   for (const { id, state } of turns)
     assert.ok(['done', 'interrupted', 'cancelled'].includes(state), `turn ${id} is ${state}`)
-  for (const { sessionId } of await store.agents.list())
-    assert.ok(isWhole(await store.sessions.messages(sessionId)), 'every call has one answer')
+  await checkHistories(store)
   const { effects } = place
   const ran = existsSync(effects) ? readFileSync(effects, 'utf8').split('\n').filter(Boolean) : []
   assert.equal(new Set(ran).size, ran.length, 'a call ran twice')
   const calls = await store.ledger.list()
   const done = calls.filter(({ state }) => state === 'done').map(({ call }) => String(call.arguments['token']))
-  for (const { call } of calls.filter(({ state, call: { tool } }) => state === 'done' && tool !== 'nexus_send'))
+  for (const { call } of calls.filter(({ state, call: { tool } }) => state === 'done' && !isOfPool(tool)))
     assert.ok(ran.includes(String(call.arguments['token'])), 'a call that is recorded as done did run')
   return { turns: turns.length, cut: turns.filter(({ state }) => state === 'interrupted').length, done: done.length }
+}
+
+async function checkHistories(store: Store): Promise<void> {
+  for (const { id, sessionId } of await store.agents.list()) {
+    const turns = await store.turns.list({ sessionId })
+    // A turn that was cut off is repaired by the next one.
+    if (turns.at(-1)?.state === 'done')
+      assert.ok(isWhole(await store.sessions.messages(sessionId)), 'every call has one answer')
+    assert.ok(!id.startsWith('hand-') || turns.length <= 1, `${id} got its first message twice`)
+  }
 }
 
 async function closing(opening: Promise<Store>): Promise<Store & AsyncDisposable> {

@@ -1,7 +1,7 @@
 /**
  * A process for `tree-rounds.ts` to kill: a tree of three agents, each of which gives the next one work; the last one runs tools. Goes on
  * with what ended processes left, then sends messages. Arguments: database, model URL, file of effects, milliseconds that the clock is
- * ahead, how many messages.
+ * ahead, how many messages; with the start of an id, it kills itself when it has made such an agent.
  */
 import { appendFileSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,7 +12,7 @@ import { defineTool } from '../../../src/tools/index.ts'
 import { localModel } from '../turns/rig.ts'
 import { openTreeStore } from './tree-rounds.ts'
 
-const [database = '', url = '', effects = '', ahead = '0', messages = '0'] = process.argv.slice(2)
+const [database = '', url = '', effects = '', ahead = '0', messages = '0', killedBy] = process.argv.slice(2)
 const say = (line: string): number => writeSync(1, `${line}\n`)
 
 const store = await openTreeStore(database, Number(ahead))
@@ -42,7 +42,9 @@ const runtime = await createRuntime({
   },
 })
 const pool = createPool({ runtime, model: await localModel({ url }) })
-pool.listen(({ event }) => {
+pool.listen(({ agentId, event }) => {
+  if (event.type === 'agent-created' && killedBy !== undefined && agentId.startsWith(killedBy))
+    process.kill(process.pid, 'SIGKILL')
   if (event.type === 'turn-queued') say(`QUEUED ${event.turnId}`)
   else if (event.type === 'turn-end') say(`ENDED ${event.result.turnId} ${event.result.end}`)
   else say(event.type)

@@ -97,6 +97,26 @@ describe('tokens of an answer', () => {
     assert.deepEqual([refused.end, refused.usage.totalTokens, refused.usage.steps], ['failed', 0, 0])
   })
 
+  it('are the estimate of the prompt where nothing came before the answer was given up or cancelled', async () => {
+    await using rig = await startRig({
+      script: [{ type: 'hang' }, { type: 'hang' }],
+      agent: { limits: { stepTimeoutMs: 500 } },
+    })
+    const late = await rig.send('x'.repeat(400))
+    const lost = late.usage.estimatedTokens ?? 0
+    assert.ok(lost >= 100, String(lost))
+    assert.deepEqual([late.end, late.error?.code, late.usage.totalTokens], ['failed', 'MODEL_FAILED', lost])
+    const stop = new AbortController()
+    const cancelling = rig.send('Two', stop.signal)
+    await rig.server.waitForRequest(2)
+    stop.abort()
+    const cancelled = await cancelling
+    assert.equal(cancelled.end, 'cancelled')
+    assert.ok((cancelled.usage.estimatedTokens ?? 0) > lost)
+    const { totalTokens } = (await rig.store.turns.use([rig.agent.sessionId])).get(rig.agent.sessionId) ?? {}
+    assert.equal(totalTokens, lost + cancelled.usage.totalTokens, 'budgets read the same')
+  })
+
   it('that cannot be a count are replaced by the estimate', () => {
     const estimate = { input: 50, output: 5 }
     const wrong = [Number.NaN, -1, 1.5, 1e300, 0, undefined]
