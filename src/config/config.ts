@@ -34,6 +34,8 @@ export interface SkillEntry {
   readonly setup?: string
   /** Commands get placeholders for the values of `apiKey` and `env`. */
   readonly isMasked?: boolean
+  /** Those of `network` that get masked values: the ones that a file of the user names. Absent where nothing is masked. */
+  readonly keyHosts?: readonly string[]
   /** Everything that was left out because what it refers to cannot be had. */
   readonly broken: readonly BrokenReference[]
 }
@@ -88,6 +90,8 @@ export interface Layer {
   readonly document: JsonObject
   /** Absent for the command line and the environment. */
   readonly text?: string
+  /** A file of the workspace, trusted or not: it says nothing that only the user may say. */
+  readonly isWorkspace?: boolean
   /** The file is a profile: one agent, without a list around it. */
   readonly isProfile?: boolean
   /** Where the file says `execution.sandbox`, when that is under another name. */

@@ -6,7 +6,7 @@ import {
   type PermissionDelta,
   type PresetInput,
 } from '../kernel/index.ts'
-import type { AgentConfig, BrokenReference, Config, ModelConfig, SkillEntry } from './config.ts'
+import type { AgentConfig, BrokenReference, Config, Layer, ModelConfig, SkillEntry } from './config.ts'
 import { copyValue, isInList, partAt, type Path } from './document/path.ts'
 import type { Unset } from './layers/references.ts'
 import { NO_FILE } from './schema/no-file.ts'
@@ -19,6 +19,8 @@ interface Merged {
   readonly settings: Settings
   /** Missing in the document. */
   readonly unset: readonly Unset[]
+  /** The files, as far as they apply. */
+  readonly layers: readonly Layer[]
 }
 
 /** The settings of variables where there is no file, with the defaults that the schema has: it is not loaded for them. */
@@ -33,13 +35,17 @@ function overlay(base: JsonValue | undefined, next: JsonValue): JsonValue {
 }
 
 /** Puts settings into the form that the modules above use, and freezes the result, maps included. */
-export function toConfig({ document, settings, unset }: Merged): Config {
+export function toConfig({ document, settings, unset, layers }: Merged): Config {
   const { model, skills, permissions, execution, ...rest } = settings
   const { groups, ...toolSettings } = settings.tools
   const { url, ...store } = settings.store
   const { apiKey, ...search } = settings.search
   const entries = Object.entries(skills.entries).map(
-    ([key, entry]) => [key, toEntry(entry, brokenBelow(['skills', 'entries', key], unset))] as const,
+    ([key, entry]) =>
+      [
+        key,
+        { ...toEntry(entry, brokenBelow(['skills', 'entries', key], unset)), ...keyHosts(key, entry, layers) },
+      ] as const,
   )
   return freezeDeep<Config>({
     ...rest,
@@ -81,6 +87,18 @@ function toEntry(
     ...(credentials === 'mask' && { isMasked: true }),
     broken,
   }
+}
+
+/** A workspace must not choose where a key of its user goes; commands reach its hosts all the same. */
+function keyHosts(
+  key: string,
+  { credentials, network = [] }: Settings['skills']['entries'][string],
+  layers: readonly Layer[],
+): Pick<SkillEntry, 'keyHosts'> {
+  if (credentials !== 'mask') return {}
+  const own = layers.filter(({ isWorkspace }) => isWorkspace !== true)
+  const named = own.flatMap(({ document }) => partAt(document, ['skills', 'entries', key, 'network']) ?? [])
+  return { keyHosts: network.filter((host) => named.includes(host)) }
 }
 
 function toAgents({ agents = [], permissions: { defaultPreset } }: Settings): AgentConfig[] {

@@ -34,8 +34,9 @@ export function entryValues(
     if (!entry) return undefined
     // The signal of one command must not end the reading that others wait for as well; it has a time limit of its own.
     const apiKey = (): Promise<string | undefined> => secrets.read(['skills', 'entries', key, 'apiKey'])
-    const { env, hasApiKey, network, setup, isMasked = false } = entry
-    return { env, apiKey: hasApiKey ? apiKey : undefined, hosts: readHostRules(network), setup, isMasked }
+    const { env, hasApiKey, network, setup, keyHosts } = entry
+    const masked = entry.isMasked === true && { maskedFor: readHostRules(keyHosts ?? []) }
+    return { env, apiKey: hasApiKey ? apiKey : undefined, hosts: readHostRules(network), setup, ...masked }
   }
 }
 
@@ -71,7 +72,11 @@ function twinInList(item: string, [index, at]: readonly [agent: number, item: nu
   return [{ ...words, keys: ['agents', index, 'skills', at] }]
 }
 
-function findingsOf(key: string, { env, apiKey }: SkillEntry): SettingFinding[] {
+function isShort(value: string | undefined): boolean {
+  return value !== undefined && value !== '' && value.length < MIN_SECRET_CHARS
+}
+
+function findingsOf(key: string, { env, apiKey, isMasked }: SkillEntry): SettingFinding[] {
   const place = ['skills', 'entries', key]
   const refused = Object.keys(env).flatMap((name): SettingFinding[] => {
     const why = refusedVariable(name)
@@ -79,9 +84,16 @@ function findingsOf(key: string, { env, apiKey }: SkillEntry): SettingFinding[] 
     const words = ENTRIES.refusedVariable({ setting: `${place.join('.')}.env.${name}`, why })
     return [{ ...words, keys: [...place, 'env', name] }]
   })
-  if (apiKey === undefined || apiKey.length >= MIN_SECRET_CHARS) return refused
-  const words = ENTRIES.shortSecret({ setting: `${place.join('.')}.apiKey` }, MIN_SECRET_CHARS)
-  return [...refused, { ...words, keys: [...place, 'apiKey'] }]
+  const values = isMasked === true ? Object.entries(env).map(([name, value]) => [['env', name], value] as const) : []
+  const short = [...values, [['apiKey'], apiKey] as const].filter(([, value]) => isShort(value))
+  const words = isMasked === true ? ENTRIES.shortMask : ENTRIES.shortSecret
+  return [
+    ...refused,
+    ...short.map(([at]) => {
+      const keys = [...place, ...at]
+      return { ...words({ setting: keys.join('.') }, MIN_SECRET_CHARS), keys }
+    }),
+  ]
 }
 
 /** Names of keys with which clients sign, and which they send to no server. */
@@ -91,8 +103,16 @@ function masksOf(key: string, entry: SkillEntry, sandbox: Config['execution']['s
   if (entry.isMasked !== true) return []
   const [keys, name] = [['skills', 'entries', key, 'credentials'], `skills.entries.${toSafeLine(key)}`]
   const unused = sandbox === 'none' ? [ENTRIES.maskWithoutSandbox({ entry: name })] : []
-  const hostless = sandbox !== 'none' && entry.network.length === 0 ? [ENTRIES.maskWithoutHost({ entry: name })] : []
-  const signers = Object.keys(entry.env).filter((variable) => SIGNING.test(variable))
+  const { env, network, keyHosts = [] } = entry
+  const hostless = sandbox !== 'none' && keyHosts.length === 0 ? [ENTRIES.maskWithoutHost({ entry: name })] : []
+  const signers = Object.keys(env).filter((variable) => SIGNING.test(variable))
   const signing = signers.map((variable) => ENTRIES.maskOfSigner({ entry: name, name: variable }))
-  return [...unused, ...hostless, ...signing].map((words) => ({ ...words, keys }))
+  const others = [...network.entries()].filter(([, host]) => !keyHosts.includes(host))
+  return [
+    ...[...unused, ...hostless, ...signing].map((words) => ({ ...words, keys })),
+    ...others.map(([index, host]) => ({
+      ...ENTRIES.maskForWorkspace({ entry: name, host: toSafeLine(host) }),
+      keys: ['skills', 'entries', key, 'network', index],
+    })),
+  ]
 }

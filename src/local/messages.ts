@@ -54,11 +54,23 @@ export const ENTRIES = {
       `Nexus does not hide ${setting} in the output of commands. It has fewer than ${least} characters.`,
       'Use a longer key.',
     ),
+  shortMask: ({ setting }: Facts<'setting'>, least: number) =>
+    row(
+      'mask-short',
+      `Nexus runs no command of the skill: ${setting} is masked and has fewer than ${least} characters. Answers of servers would show it.`,
+      'Use a longer key, or remove credentials: mask from the entry.',
+    ),
+  maskForWorkspace: ({ entry, host }: Facts<'entry' | 'host'>) =>
+    row(
+      'mask-workspace-host',
+      `${host} gets no key of ${entry}. The key is masked, and only a file of the workspace names this host.`,
+      `If it may have the key, add it to ${entry}.network in ~/.nexus/nexus.yaml.`,
+    ),
   maskWithoutHost: ({ entry }: Facts<'entry'>) =>
     row(
       'mask-no-host',
-      `No host gets the key of ${entry}. It is masked, and its entry names no host.`,
-      `Add the hosts of its API to ${entry}.network.`,
+      `No host gets the key of ${entry}. It is masked, and your file names no host for it.`,
+      `Add the hosts of its API to ${entry}.network in ~/.nexus/nexus.yaml.`,
     ),
   maskWithoutSandbox: ({ entry }: Facts<'entry'>) =>
     row(

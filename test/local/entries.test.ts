@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { readEntries } from '../../src/local/entries.ts'
+import { entryValues, readEntries } from '../../src/local/entries.ts'
 import { makePlace } from '../config/place.ts'
 
 describe('an address in configuration where none is read', () => {
@@ -48,6 +49,28 @@ describe('a value of an entry', () => {
         ['mask-signing', 'skills.entries.b.credentials'],
       ],
     )
+  })
+
+  it('that is masked goes to hosts of the user alone, and never when it is too short', async () => {
+    await using place = await makePlace({
+      user: 'skills: {entries: {a: {apiKey: abcdef-12, credentials: mask, network: [api.org]}, b: {apiKey: "12345", env: {N: "", R: us}, credentials: mask, network: [b.org]}}}',
+      local: 'skills: {entries: {a: {network: [api.org, evil.org]}, b: {credentials: pass}}}',
+    })
+    const loaded = await place.load({ trusted: true })
+    assert.deepEqual(loaded.config.skills.entries.get('a')?.network, ['api.org', 'evil.org'])
+    const values = entryValues(loaded.config, { read: async () => undefined })('a')
+    assert.deepEqual(values?.maskedFor, [{ host: 'api.org', port: undefined }])
+    assert.equal(values?.hosts?.length, 2)
+    const found = await readEntries(loaded)
+    assert.deepEqual(
+      found.map(({ code, subject, line }) => [code, subject, line]),
+      [
+        ['mask-workspace-host', 'skills.entries.a.network[1]', 1],
+        ['mask-short', 'skills.entries.b.env.R', 1],
+        ['mask-short', 'skills.entries.b.apiKey', 1],
+      ],
+    )
+    assert.equal(found[0]?.path, join(place.workspace, 'nexus.yaml'))
   })
 
   it('that is too short to be hidden, or that no command gets, is a warning with its place', async () => {

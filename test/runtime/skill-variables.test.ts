@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { parsePolicy } from '../../src/authorize/index.ts'
 import { failed, type JsonObject, NexusError } from '../../src/kernel/index.ts'
 import { codeOf, dataOf, wordsOf } from './rig.ts'
+import type { SkillEntryValues } from '../../src/tools/index.ts'
 import { bench, type BenchParts, KEY, keyOf } from './variables-rig.ts'
 
 const GITHUB = { primaryEnv: 'GH_TOKEN', requires: { env: ['GH_HOST'] } }
@@ -265,4 +266,30 @@ test('a failed command says which declared variable it did not get, and why', as
   assert.doesNotMatch(await notesAfter({ skills, ...explained }, named), /GH_TOKEN/)
   const quiet = { script: () => ({}) }
   assert.equal(await notesAfter({ skills, ...quiet }, named), '[]')
+})
+
+test('a masked value has its placeholder for its own hosts; one too short to be found in answers runs no command', async (t) => {
+  const skills = { long: { primaryEnv: 'K' }, short: { primaryEnv: 'K' } }
+  const maskedFor = [{ host: 'api.org', port: undefined }]
+  const masked = (value: string): SkillEntryValues => ({
+    ...keyOf(value),
+    maskedFor,
+    hosts: [{ host: 'other.org', port: undefined }],
+  })
+  const { load, run, lastEnv, sandbox } = await bench(t, {
+    skills,
+    entries: { long: masked(KEY), short: masked('12345') },
+  })
+  for (const name of ['long', 'short']) await load(name)
+  await run({ skill_name: 'long' })
+  const placeholder = lastEnv()['K'] ?? ''
+  assert.match(placeholder, /^nexus_masked_[0-9a-f]{32}$/)
+  assert.deepEqual(sandbox.requests.at(-1)?.network?.masks, [{ placeholder, value: KEY, hosts: maskedFor }])
+  const count = sandbox.requests.length
+  const refused = await run({ skill_name: 'short' })
+  assert.match(
+    JSON.stringify(refused),
+    /value of K is masked and has fewer than 6 characters.*credentials: mask from skills\.entries\.short/,
+  )
+  assert.equal(sandbox.requests.length, count)
 })

@@ -112,6 +112,7 @@ async function addLayer(so: Growing, { path, content, ...input }: Input, environ
     path,
     document: document as JsonObject,
     text: typeof content === 'string' ? content : undefined,
+    isWorkspace: input.isWorkspace,
     isProfile,
     sandboxAt,
   }

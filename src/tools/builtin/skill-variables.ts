@@ -6,7 +6,9 @@ import {
   type HostRule,
   isJsonObject,
   type JsonValue,
+  MIN_SECRET_CHARS,
   nameKey,
+  NexusError,
   ownValue,
   type Skill,
   type TargetFacts,
@@ -24,8 +26,8 @@ export interface SkillEntryValues {
   readonly hosts?: readonly HostRule[]
   /** The command that installs what the skill needs. */
   readonly setup?: string | undefined
-  /** Commands get placeholders, and the hosts the values. */
-  readonly isMasked?: boolean
+  /** Commands get placeholders, and only these hosts the values; absent: commands get the values. */
+  readonly maskedFor?: readonly HostRule[] | undefined
 }
 
 export interface GivenVariables {
@@ -68,6 +70,7 @@ export interface SkillVariables {
   setupFor(skill: Skill): string | undefined
   /** The hosts of its entry, and the setting that they are in. */
   hostsFor(skill: Skill): { readonly hosts: readonly HostRule[]; readonly setting: string }
+  /** Throws CONFIG_INVALID for a value that cannot be had, or is too short to be masked. */
   valuesFor(skill: Skill, signal: AbortSignal): Promise<GivenVariables>
   /** Variables that a command of the skill, or of none, did not get: those refused, and those that may be why it failed. */
   notGiven(ended: EndedCommand, skill: Skill | undefined, loaded: readonly Skill[]): readonly CommandFinding[]
@@ -122,7 +125,7 @@ export function createSkillVariables(parts: VariableParts): SkillVariables {
       onSecret?.(value)
       given.set(name, value)
     }
-    if (entry?.isMasked === true) masks.push(...maskAll(given, entry))
+    if (entry?.maskedFor) masks.push(...maskAll(given, entry.maskedFor, keyOf(skill)))
     return { env: Object.fromEntries(given), masks }
   }
 
@@ -209,14 +212,22 @@ export function createSkillVariables(parts: VariableParts): SkillVariables {
 }
 
 /** Puts placeholders in the place of values, other ones for each command. */
-function maskAll(given: Map<string, string>, { hosts = [] }: SkillEntryValues): readonly Mask[] {
+function maskAll(given: Map<string, string>, hosts: readonly HostRule[], key: string): readonly Mask[] {
   return [...given]
     .filter(([, value]) => value !== '')
     .map(([name, value]) => {
+      // In an answer it could not be told from other text, so the command would read it.
+      if (value.length < MIN_SECRET_CHARS) throw tooShort(name, key)
       const placeholder = `nexus_masked_${crypto.getRandomValues(Buffer.alloc(16)).toString('hex')}`
       given.set(name, placeholder)
       return { placeholder, value, hosts }
     })
+}
+
+function tooShort(name: string, key: string): NexusError {
+  const message = `The value of ${name} is masked and has fewer than ${MIN_SECRET_CHARS} characters, which answers of servers would show.`
+  const fix = `Use a longer one, or remove credentials: mask from skills.entries.${key} in ~/.nexus/nexus.yaml.`
+  return new NexusError('CONFIG_INVALID', message, { fix })
 }
 
 /** Completes "The command did not get the variable NAME:", and one next step. */
