@@ -19,6 +19,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/machine/changes/git-scratch.ts': 'makes a temporary directory',
   'src/machine/changes/durable.ts': 'writes below the state directory',
   'src/machine/changes/records.ts': 'writes below the state directory',
+  'src/machine/sandbox/local/caches.ts': 'notes below the state directory when caches were looked at',
   'src/machine/sandbox/local/cgroup.ts': 'makes groups of the kernel and sets their limits',
   'src/machine/sandbox/local/copies.ts': 'copies programs to where another user reads them and none can write',
   'src/machine/sandbox/local/failed-setups.ts': 'writes below the state directory',

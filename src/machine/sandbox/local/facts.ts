@@ -7,6 +7,7 @@ import { contains } from '../request.ts'
 import { SYSTEM_PATH } from '../../host/index.ts'
 import { type LocalSettings, READABLE } from './options.ts'
 import { failedSetup } from './failed-setups.ts'
+import { CACHE_NAMES } from './state.ts'
 import { NamedPrograms } from './programs.ts'
 
 /** Variables that every command gets. `bin` is the directory of the staged node. */
@@ -33,9 +34,8 @@ export function insideEnvironment(
   }
 }
 
-/** Where package managers look for their caches in a home. */
 export function cachePlaces(cache: string): SeenPlace[] {
-  return ['.cache', '.npm'].map((name) => ({ as: 'write', path: join('/tmp/home', name), source: join(cache, name) }))
+  return CACHE_NAMES.map((name) => ({ as: 'write', path: join('/tmp/home', name), source: join(cache, name) }))
 }
 
 /** Facts for gating. No state is made or read for them: they hold also where no command can be run. */

@@ -1,19 +1,20 @@
-/** recover: removes what a runner that was killed together with its parent left. */
+/** recover: removes what a runner that was killed together with its parent left, and caches that are old or too large. */
 import { basename, dirname, join } from 'node:path'
 import { Tree } from '../../files/index.ts'
 import { type Diagnostic, errorCode, errorMessage, randomHex } from '../../../kernel/index.ts'
 import { tryRemoveTree } from '../runner/temp.ts'
+import { staleCaches } from './caches.ts'
 import type { LocalSettings } from './options.ts'
 import { deadLayers, listDead } from './state.ts'
 
 /** Longest that a start waits for the removal of leftovers. */
 const REMOVAL_MS = 2_000
 
-/** At a start: removes what is left of sandboxes whose owner is gone. */
+/** At a start: removes what is left of sandboxes whose owner is gone, and caches that are to go. */
 export async function recoverDead(settings: Pick<LocalSettings, 'stateDir' | 'projectId'>): Promise<Diagnostic[]> {
   const findings: Diagnostic[] = []
   const until = performance.now() + REMOVAL_MS
-  for (const directory of [...listDead(settings), ...deadLayers(settings)]) {
+  for (const directory of [...listDead(settings), ...deadLayers(settings), ...(await staleCaches(settings))]) {
     try {
       findings.push(...(await clear(directory, until - performance.now())))
     } catch (error) {

@@ -21,6 +21,9 @@ import { cannotDrop } from './unavailable.ts'
 /** Projects that one machine can hold; also keeps the uids inside a known range. */
 const MAX_PROJECTS = 10_000
 
+/** Where package managers look for their caches in a home. */
+export const CACHE_NAMES = ['.cache', '.npm'] as const
+
 /** Uid and gid of commands; our own unless we are root. */
 export interface Identity {
   readonly uid: number
@@ -52,7 +55,7 @@ export function revisionsOf(settings: LocalSettings): string {
 }
 
 /** All of a project; nothing is made. */
-export function projectDirectoryOf({ stateDir, projectId }: LocalSettings): string {
+export function projectDirectoryOf({ stateDir, projectId }: Pick<LocalSettings, 'stateDir' | 'projectId'>): string {
   return join(stateDir, 'projects', projectDirectory(projectId))
 }
 
@@ -86,7 +89,7 @@ function cachesOf(directory: string, identity: Identity): ProjectState['caches']
   const of = (level: CacheLevel): string => {
     const cache = identityDirectory(join(directory, level), identity)
     // Each is mounted in the home of commands.
-    for (const name of ['.cache', '.npm']) identityDirectory(join(cache, name), identity)
+    for (const name of CACHE_NAMES) identityDirectory(join(cache, name), identity)
     return cache
   }
   return { setup: of('setup'), trusted: of('trusted'), untrusted: of('untrusted') }
