@@ -125,13 +125,21 @@ export const INSTALLATIONS: readonly Installation[] = [
   },
   {
     kind: 'Nix',
-    bases: ['/nix'],
+    bases: ['$NIX_STORE_DIR', '/nix/store'],
     // A program names what it needs by paths of the store.
-    tree: /^store/,
+    tree: /^/,
     isSealed: true,
-    programs: ['var/nix/profiles/default/bin'],
   },
-  { kind: 'Nix', bases: ['~/.nix-profile'], programs: ['bin'] },
+  {
+    kind: 'Nix',
+    bases: [
+      '~/.nix-profile',
+      '$XDG_STATE_HOME/nix/profile',
+      '~/.local/state/nix/profile',
+      '/nix/var/nix/profiles/default',
+    ],
+    programs: ['bin'],
+  },
   {
     kind: 'conda',
     bases: [
@@ -157,7 +165,14 @@ export const INSTALLATIONS: readonly Installation[] = [
     tree: /^lib\/node_modules\/(?:@[^/]+\/)?[^/]+/,
     programs: ['bin'],
   },
-  { kind: 'Bun', bases: ['$BUN_INSTALL', '~/.bun'], file: /^bin\/[^/]+$/, programs: ['bin'] },
+  {
+    kind: 'Bun',
+    bases: ['$BUN_INSTALL', '~/.bun'],
+    // Packages of `bun add -g` find others beside them.
+    tree: /^install\/global\/node_modules/,
+    file: /^bin\/[^/]+$/,
+    programs: ['bin'],
+  },
   { kind: 'Deno', bases: ['$DENO_INSTALL', '~/.deno'], file: /^bin\/[^/]+$/, programs: ['bin'] },
   { kind: 'a program of its own', bases: ['~/.local', '~'], file: /^bin\/[^/]+$/, programs: ['bin'] },
   { kind: '/opt', bases: ['/opt'], tree: /^[^/]+/ },

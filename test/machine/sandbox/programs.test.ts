@@ -12,7 +12,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { findPrograms, type LocalOptions } from '../../../src/machine/sandbox/index.ts'
 import { inBoundNamespace } from '../../../src/machine/sandbox/local/bound.ts'
@@ -45,6 +45,7 @@ function makeHome(context: TestContext): Home {
   symlinkSync(join(bin, 'greet'), at('.local/bin/greet'))
   writeFileSync(at('.local/share/uv/tools/greet/pip.conf'), '[global]\nindex-url = https://user:pass@host/\n')
   symlinkSync(at('.aws'), at('.local/share/uv/tools/greet/keys'))
+  layOthers(at)
   chmodSync(path, 0o700)
   return {
     path,
@@ -53,10 +54,28 @@ function makeHome(context: TestContext): Home {
         names,
         home: path,
         path: [at('.nvm/versions/node/v24.0.0/bin'), at('.local/bin'), '/usr/bin', '/bin'],
-        variable: () => undefined,
+        variable: (name) => (name === 'NIX_STORE_DIR' ? at('nix/store') : undefined),
       },
     }),
   }
+}
+
+/** Layouts of installers that no test runs; each program says its name and where it found itself. */
+function layOthers(at: (name: string) => string): void {
+  const program = (name: string): void => {
+    mkdirSync(dirname(at(name)), { recursive: true })
+    writeFileSync(at(name), '#!/bin/sh\necho "${0##*/} of ${0%/*}"\n', { mode: 0o755 })
+  }
+  for (const name of [
+    '.bun/bin/bun',
+    '.deno/bin/deno',
+    '.local/aws-cli/v2/2.15.0/bin/aws',
+    'nix/store/abc-jq/bin/only-jq',
+  ])
+    program(name)
+  symlinkSync(at('.local/aws-cli/v2/2.15.0'), at('.local/aws-cli/v2/current'))
+  symlinkSync(at('.local/aws-cli/v2/current/bin/aws'), at('.local/bin/aws'))
+  symlinkSync(at('nix/store/abc-jq'), at('.nix-profile'))
 }
 
 /** The Node that runs us; a second name for it costs nothing. */
@@ -88,9 +107,13 @@ test(
   { skip },
   async (context) => {
     const home = makeHome(context)
-    const { run, sandbox } = await openRig(context, home.options('node', 'shout', 'greet'))
+    const others = ['bun', 'deno', 'aws', 'only-jq']
+    const { run, sandbox } = await openRig(context, home.options('node', 'shout', 'greet', ...others))
     const { hasBin } = await sandbox.facts()
-    assert.deepEqual(['node', 'shout', 'greet', 'not-here'].map(hasBin), [true, true, true, false])
+    assert.deepEqual(['node', 'shout', 'greet', 'not-here', ...others].map(hasBin), [
+      ...[true, true, true, false],
+      ...others.map(() => true),
+    ])
     const ran = await run('node -p process.execPath; shout abc; greet; type -p node greet; echo "$PATH"')
     assert.equal(ran.stderr, '')
     const [node, shouted, greeted, ...found] = ran.stdout.trim().split('\n')
@@ -105,6 +128,13 @@ test(
     )
     assert.equal((await run('type -p python3')).stdout.trim(), '/usr/bin/python3')
     assert.deepEqual(ran.notes, [])
+    const said = (await run(others.join('; '))).stdout.replaceAll(home.path, '~')
+    assert.deepEqual(said.trim().split('\n'), [
+      'bun of ~/.bun/bin',
+      'deno of ~/.deno/bin',
+      'aws of ~/.local/bin',
+      'only-jq of ~/.nix-profile/bin',
+    ])
   },
 )
 

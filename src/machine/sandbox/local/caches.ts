@@ -8,7 +8,7 @@ import { projectDirectoryOf } from './state.ts'
 export interface CacheLimits {
   /** Since anything in the directory was written. */
   readonly keepMs: number
-  /** Of one level of trust, together. */
+  /** All files of one level of trust together. */
   readonly maxBytes: number
   /** The same for files and directories. */
   readonly maxEntries: number
@@ -20,7 +20,7 @@ const LIMITS: CacheLimits = { keepMs: 30 * DAY_MS, maxBytes: 2 * 1024 ** 3, maxE
 /** Those of setups, of skills and of all others. */
 const CACHE_LEVELS = 3
 
-/** What one program keeps: uv and others break where single files of it are missing. */
+/** The files of one program: uv and others break where single files of it are missing. */
 interface Cache {
   /** Below the directory of all levels. */
   readonly path: string
@@ -53,7 +53,7 @@ async function findStale(project: string, limits: CacheLimits): Promise<string[]
   return [...levels.values()].flatMap((caches) => tooMuch(caches, limits)).map(({ path }) => join(all, path))
 }
 
-/** Of one level of trust. */
+/** Those of one level of trust that are to go. */
 function tooMuch(caches: readonly Cache[], { keepMs, maxBytes, maxEntries }: CacheLimits): Cache[] {
   let bytes = caches.reduce((sum, each) => sum + each.bytes, 0)
   let entries = caches.reduce((sum, each) => sum + each.entries, 0)
