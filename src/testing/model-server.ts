@@ -32,8 +32,6 @@ export interface ModelServerOptions {
   readonly apiKey?: string
   /** Names that GET /v1/models lists; default `scripted`. */
   readonly models?: readonly string[]
-  /** Default: any free one. */
-  readonly port?: number
 }
 
 const PATHS: Readonly<Record<string, ModelApi>> = {
@@ -107,7 +105,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     })
   }
 
-  server.listen(options.port ?? 0, '127.0.0.1')
+  server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const close = async (): Promise<void> => {

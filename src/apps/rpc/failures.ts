@@ -1,5 +1,12 @@
 /** The faults of a request, by the numbers of JSON-RPC, and the words of it. Names from outside are made safe here. */
-import { CODES, type ErrorCode, isNexusError, type JsonObject, toSafeLine } from '../../kernel/index.ts'
+import {
+  CODES,
+  type ErrorCode,
+  isNexusError,
+  type JsonObject,
+  type NexusError,
+  toSafeLine,
+} from '../../kernel/index.ts'
 
 export interface RpcFailure {
   readonly code: number
@@ -45,6 +52,7 @@ export const RPC = {
   wrongType: (name: string, expected: string, got: string) =>
     invalidParams(`${shown(name)} must be ${expected}, got: ${got}`),
   outOfRange: (name: string, limit: string) => invalidParams(`${shown(name)} must be ${limit}`),
+  wrongParam: (error: NexusError): RpcFailure => ({ ...invalidParams(error.message), data: dataOf(error) }),
   invalidPreset: (preset: string, valid: readonly string[]) =>
     invalidParams(`Invalid preset: ${shown(preset)}. Valid: [${valid.join(', ')}]`),
   noScope: (scope: string): RpcFailure => ({
@@ -70,6 +78,9 @@ export class RpcError extends Error {
 export function toFailure(error: unknown): RpcFailure {
   if (error instanceof RpcError) return error.failure
   if (!isNexusError(error)) return RPC.internal()
-  const { code, message, fix } = error
-  return { code: CODES[code].rpc, message, data: { code, ...(fix !== undefined && { fix }) } }
+  return { code: CODES[error.code].rpc, message: error.message, data: dataOf(error) }
+}
+
+function dataOf({ code, fix }: NexusError): JsonObject {
+  return { code, ...(fix !== undefined && { fix }) }
 }

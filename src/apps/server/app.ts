@@ -62,9 +62,14 @@ export function createApp(parts: AppParts): (request: IncomingMessage, response:
   })
   app.all('/mcp', async ({ env }) => {
     await withCaller(parts, env, async (caller) => {
-      if (caller.type !== 'key') return REFUSALS.wrong
+      if (caller.type !== 'key') return REFUSALS.mcpKey
       if (!parts.mcp) return REFUSALS.notFound
-      if (env.incoming.method === 'POST' && formProblem(env.incoming)) return REFUSALS.type
+      const isPost = env.incoming.method === 'POST'
+      if (isPost && formProblem(env.incoming)) return REFUSALS.type
+      // A call of a tool may take as long as a turn; a GET is a stream.
+      const end = parts.load.begin(isPost ? 'waiting' : 'streams')
+      if (!end) return REFUSALS.busy
+      env.outgoing.once('close', end)
       parts.mcp.handle(env.incoming, env.outgoing)
       return undefined
     })

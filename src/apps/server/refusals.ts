@@ -16,6 +16,7 @@ export const REFUSALS = {
   wrong: { status: 403, error: 'Invalid API key' },
   'too-many': { status: 429, error: 'Too many wrong keys' },
   badToken: { status: 403, error: 'Invalid capability token' },
+  mcpKey: { status: 403, error: '/mcp needs the key of the server' },
   agentWithoutToken: { status: 403, error: 'X-Nexus-Agent needs X-Nexus-Capability' },
   notFound: { status: 404, error: `Not found. ${PATHS}` },
   method: { status: 405, error: 'Method not allowed' },

@@ -58,6 +58,12 @@ const METHODS = [
   ...[...table.agent.values()].map((row) => ({ row, path: '/agent/probe', route: 'agent' as const })),
 ]
 
+/** Everything that needs a key. */
+const ROUTES = [
+  ...['/', '/rpc', '/agent/probe', '/mcp'].map((path) => ['POST', path] as const),
+  ...(['/agent/probe/events', '/mcp'] as const).map((path) => ['GET', path] as const),
+]
+
 const codeOf = ({ json }: Got): unknown => (json?.error as { code?: unknown } | undefined)?.code
 const messageOf = ({ json }: Got): unknown => (json?.error as { message?: unknown } | undefined)?.message
 
@@ -65,12 +71,69 @@ test('statuses and texts of every route, whoever asks and however', async (t) =>
   const server = await startServer(t)
   const send = sender(server)
   await server.client.createAgent({ agent_id: 'probe' })
+  await server.client.createAgent({ agent_id: 'stranger' })
+  const { token } = await server.client.call('issue_token', { agent_id: 'stranger' })
   const error = async (sent: Sent): Promise<readonly [number, unknown]> => {
     const { status, json } = await send(sent)
     return [status, json?.error]
   }
 
-  await t.test('each method refuses no key, a wrong one, two, another host, origin, site and type', async () => {
+  await t.test('each route looks at Host, Origin and key before anything else', async () => {
+    const right = `Bearer ${server.key}`
+    for (const [method, path] of ROUTES) {
+      const ask = (headers: Sent['headers']) => error({ method, path, headers })
+      const about = `${method} ${path}`
+      assert.deepEqual(await ask({ Authorization: undefined }), [401, 'Authorization header required'], about)
+      assert.deepEqual(await ask({ Authorization: `${right}x` }), [403, 'Invalid API key'], about)
+      assert.deepEqual(await ask({ Authorization: [right, right] }), [403, 'Invalid API key'], about)
+      assert.deepEqual(await ask({ 'X-Nexus-Capability': 'a.b.c' }), [403, 'Invalid capability token'], about)
+      assert.deepEqual(await ask({ Host: 'evil.example', Authorization: 'x' }), [403, 'Host is not this server'], about)
+      assert.deepEqual(await ask({ Host: ['evil.example', `127.0.0.1:${server.port}`] }), [
+        403,
+        'Host is not this server',
+      ])
+      assert.deepEqual(await ask({ Origin: 'null' }), [403, 'Origin is not this server'], about)
+      assert.equal((await ask({ 'Sec-Fetch-Site': 'same-site' }))[0], 403, about)
+      if (method === 'POST') assert.equal((await ask({ 'Content-Type': 'text/plain' }))[0], 415, about)
+    }
+    const narrow = { 'X-Nexus-Capability': token }
+    for (const method of ['GET', 'POST', 'DELETE'])
+      assert.deepEqual(await error({ method, path: '/mcp', headers: narrow }), [
+        403,
+        '/mcp needs the key of the server',
+      ])
+  })
+
+  await t.test('a token of another agent reaches no method of an agent, and none that needs the key', async () => {
+    for (const { row, path, route } of METHODS) {
+      const body = rpc(row.name, { ...sample(row.name), ...(row.name === 'destroy_agent' && { agent_id: 'probe' }) })
+      const got = await send({ path, body, headers: { 'X-Nexus-Capability': token } })
+      if (route === 'agent') assert.deepEqual([got.status, got.json?.error], [404, 'Agent not found: probe'], row.name)
+      else if (row.isForKeyOnly || row.name === 'shutdown_server') assert.equal(codeOf(got), -32_003, row.name)
+      else if (row.name === 'destroy_agent') assert.equal(codeOf(got), -32_023)
+    }
+  })
+
+  await t.test('each method refuses a body that is cut, a list, no object, and one without the version', async () => {
+    for (const { row, path } of METHODS) {
+      const body = rpc(row.name, sample(row.name))
+      assert.equal(codeOf(await send({ path, body: body.slice(0, -1) })), -32_700, row.name)
+      for (const bad of [
+        `[${body}]`,
+        JSON.stringify(body),
+        body.replace('"2.0"', '2'),
+        body.replace('"id":1', '"id":{}'),
+      ])
+        assert.equal(codeOf(await send({ path, body: bad })), -32_600, `${row.name} ${bad}`)
+      for (const params of ['[]', 'null', '"x"', '1'])
+        assert.equal(
+          codeOf(await send({ path, body: `{"jsonrpc":"2.0","id":1,"method":"${row.name}","params":${params}}` })),
+          -32_602,
+        )
+    }
+  })
+
+  await t.test('each method refuses no key, another host, origin, site, type and encoding', async () => {
     for (const { row, path } of METHODS) {
       const body = rpc(row.name)
       const ask = (headers: Sent['headers']) => error({ path, body, headers })
@@ -81,10 +144,6 @@ test('statuses and texts of every route, whoever asks and however', async (t) =>
       assert.equal((await ask({ 'Content-Type': 'text/plain' }))[0], 415, row.name)
       assert.equal((await ask({ 'Content-Encoding': 'gzip' }))[0], 415, row.name)
     }
-    const wrong = { path: '/rpc', body: rpc('list_agents'), headers: { Authorization: 'Bearer nope' } }
-    assert.deepEqual(await error(wrong), [403, 'Invalid API key'])
-    const two = ['Bearer x', `Bearer ${server.key}`]
-    assert.equal((await error({ ...wrong, headers: { Authorization: two } }))[0], 403)
   })
 
   await t.test('each method refuses unknown params, and names a required one that is missing', async () => {
@@ -162,8 +221,6 @@ test('statuses and texts of every route, whoever asks and however', async (t) =>
   await t.test('a body that cannot be read, is too large, or is no request', async () => {
     const unreadable = await send({ body: '{' })
     assert.deepEqual([unreadable.status, codeOf(unreadable), unreadable.json?.id], [400, -32_700, null])
-    const batch = await send({ body: `[${rpc('list_agents')}]` })
-    assert.deepEqual([batch.status, codeOf(batch)], [200, -32_600])
     const large = await error({ body: rpc('list_agents', { x: 'x'.repeat(1024 * 1024) }) })
     assert.deepEqual(large, [413, 'The body is too large'])
     const unknown = await send({ body: rpc('toString') })
@@ -182,10 +239,8 @@ test('statuses and texts of every route, whoever asks and however', async (t) =>
     assert.equal(await message({ disable_tools: ['a', 1] }), 'disable_tools[1] must be string, got: number')
     assert.equal(await message({ preset: 'god' }), 'Invalid preset: god. Valid: [trusted, sandboxed, worker]')
     assert.equal(await message({ preset: 'yolo' }), 'Invalid preset: yolo. Valid: [trusted, sandboxed, worker]')
-    assert.match(
-      String(await message({ agent_id: 'x1', parent_agent_id: 'nobody' })),
-      /^Parent agent not found: nobody/,
-    )
+    const orphan = await send({ body: rpc('create_agent', { agent_id: 'x1', parent_agent_id: 'nobody' }) })
+    assert.deepEqual([codeOf(orphan), messageOf(orphan)], [-32_602, 'Parent agent not found: nobody'])
     assert.match(String(await message({ agent_id: 'x2', cwd: '/' })), /outside of the workspace/)
     assert.match(String(await message({ agent_id: 'x3', cwd: '../..' })), /outside of the workspace/)
     assert.match(String(await message({ agent_id: 'x4', allowed_write_paths: ['/etc'] })), /outside of the workspace/)

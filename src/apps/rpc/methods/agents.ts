@@ -4,7 +4,7 @@ import { relative, resolve, sep } from 'node:path'
 import { z } from 'zod'
 import type { Budget, CreateRequest } from '../../../agents/pool/index.ts'
 import { exceeds, presetPermissions } from '../../../authorize/index.ts'
-import { NexusError, type PermissionDelta } from '../../../kernel/index.ts'
+import { isNexusError, NexusError, type PermissionDelta } from '../../../kernel/index.ts'
 import type { AgentRequest, CreatedAgent } from '../../client/index.ts'
 import { RPC, RpcError, shown } from '../failures.ts'
 import { globalMethod, type MethodContext, type Served } from '../method.ts'
@@ -90,7 +90,7 @@ export const AGENT_TREE_METHODS = [
 async function createAgent(params: AgentRequest, context: MethodContext): Promise<CreatedAgent> {
   const { access, server } = context
   const request = await toRequest(params, context)
-  const { agent, clipped } = await access.create(request)
+  const { agent, clipped } = await access.create(request).catch(noParent)
   const { id } = agent
   const made = { agent_id: id, url: `/agent/${id}`, ...(clipped.length > 0 && { clipped: [...clipped] }) }
   if (params.initial_message === undefined) return made
@@ -108,6 +108,11 @@ async function createAgent(params: AgentRequest, context: MethodContext): Promis
     // The agent exists: its caller must learn that, and reads why in its history.
     return { ...made, initial_request_id: requestId, initial_status: 'failed' }
   }
+}
+
+/** A parent that is not there is a wrong param. Source: contracts §1.3. */
+function noParent(error: unknown): never {
+  throw isNexusError(error) && error.code === 'AGENT_NOT_FOUND' ? new RpcError(RPC.wrongParam(error)) : error
 }
 
 /** Permission data of the request only narrows: what the parent may is looked up in the pool. */
