@@ -3,10 +3,47 @@ import assert from 'node:assert/strict'
 import { connect as connectSocket } from 'node:net'
 import test from 'node:test'
 import { until } from '../apps/mcp/client.ts'
+import { createTable } from '../../src/apps/rpc/index.ts'
+import type { JsonObject } from '../../src/kernel/index.ts'
 import { startServer } from '../apps/server/serving.ts'
 import { fire, type Headers, rpc } from './http-rig.ts'
 
 const LIST = rpc('list_agents')
+
+/** Row 132: outside the form of an id, each in its own way. */
+const ODD_IDS: readonly unknown[] = [
+  ...[
+    '',
+    ' ',
+    '.',
+    '..',
+    'a/b',
+    'a\\b',
+    '%2e',
+    'a\0b',
+    'a\r\nb',
+    '*',
+    '>',
+    '$SYS',
+    '--help',
+    '__proto__',
+    '\u202egnp',
+    '\uff41',
+  ],
+  ...['x'.repeat(65), 'x'.repeat(100_000), 1, null, true, {}, [], ['a']],
+]
+/** Row 135. */
+const SQL = `'; drop table agents; -- "\`$1 :projectId ? %_\\`
+
+interface Param {
+  readonly name: string
+  readonly schema: { readonly type?: string; readonly anyOf?: readonly object[] }
+}
+const METHODS = createTable('test').document['methods'] as unknown as readonly {
+  readonly name: string
+  readonly params: readonly Param[]
+  readonly tags: readonly { readonly name: string }[]
+}[]
 
 interface Row {
   readonly raw: string
@@ -112,7 +149,16 @@ function rowsFor(port: number, key: string): Readonly<Record<string, Row>> {
 }
 
 test('hostile requests to nexus serve', async (t) => {
-  const { port, key, client, log } = await startServer(t, { settings: 'server: { requestTimeoutMs: 1500 }\n' })
+  const { port, key, url, client, model, log } = await startServer(t, {
+    settings: 'server: { requestTimeoutMs: 1500 }\n',
+    script: () => ({ type: 'text', text: 'Heard.' }),
+  })
+  const call = async (path: string, method: string, params: JsonObject) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const response = await fetch(`${url}${path}`, { method: 'POST', headers, body: rpc(method, params) })
+    const { error, result } = (await response.json()) as { error?: { code?: number }; result?: JsonObject }
+    return { status: response.status, code: error?.code, result }
+  }
   for (const [name, { raw, status, code }] of Object.entries(rowsFor(port, key)))
     await t.test(name, async () => {
       const got = await fire(port, raw)
@@ -152,6 +198,55 @@ test('hostile requests to nexus serve', async (t) => {
     await until(() => held.filter(({ text }) => text().includes(' 503 ')).length >= 8)
     for (const { socket } of held) socket.destroy()
     await until(async () => (await client.listAgents()).length === 0)
+  })
+  await t.test('row 125: a child has no tool that its parent lacks, whatever it says', async () => {
+    await client.createAgent({ agent_id: 'narrow', preset: 'trusted', disable_tools: ['read_file'] })
+    const wants = { parent_agent_id: 'narrow', preset: 'trusted', disable_tools: [] }
+    await client.createAgent({ agent_id: 'wide', ...wants })
+    await client.send('wide', 'hi')
+    const offered = model.requests.at(-1)?.toolNames ?? []
+    assert.ok(offered.includes('write_file') && !offered.includes('read_file'), offered.join(' '))
+    await client.destroyAgent('narrow')
+  })
+  await t.test('row 132: an id outside of its form is refused wherever one is given, and makes nothing', async () => {
+    await client.createAgent({ agent_id: 'one' })
+    for (const id of ODD_IDS as readonly string[]) {
+      const about = JSON.stringify(id).slice(0, 40)
+      const codes = [
+        await call('/rpc', 'create_agent', { agent_id: id }),
+        await call('/rpc', 'create_agent', { agent_id: 'child', parent_agent_id: id }),
+        await call('/rpc', 'destroy_agent', { agent_id: id }),
+        await call('/rpc', 'issue_token', { agent_id: id }),
+        await call('/agent/one', 'send', { content: 'x', source_agent_id: id }),
+      ].map(({ code }) => code)
+      assert.deepEqual(codes.slice(0, 2), [-32_602, -32_602], about)
+      for (const code of codes.slice(2)) assert.ok(code === -32_602 || code === -32_023, `${about} ${code}`)
+      if (typeof id !== 'string' || id.length > 1_000 || /^\.{0,2}$/.test(id)) continue
+      assert.equal((await call(`/agent/${encodeURIComponent(id)}`, 'send', { content: 'x' })).status, 404, about)
+    }
+    assert.deepEqual(
+      (await client.listAgents()).map((agent) => agent.agent_id),
+      ['one'],
+    )
+  })
+  await t.test('row 135: SQL in any text of any method is only text', async () => {
+    for (const { name, params, tags } of METHODS) {
+      const path = tags[0]?.name.includes('/agent/') ? '/agent/one' : '/rpc'
+      const texts = params.filter(({ schema }) => schema.type === 'string' || schema.anyOf)
+      const needed = Object.fromEntries(
+        params
+          .map((param) => [param.name, param.schema.type === 'boolean' ? true : SQL] as const)
+          .filter(([other]) => ['content', 'request_id', 'allow', 'approval_id', 'call_id', 'name'].includes(other)),
+      )
+      for (const param of texts) {
+        const { status, code } = await call(path, name, { ...needed, [param.name]: SQL })
+        assert.deepEqual([status, code === -32_603], [200, false], `${name}.${param.name} ${code}`)
+      }
+    }
+    const { messages } = await client.callAgent('one', ['get_messages', {}])
+    assert.ok(messages.some(({ role, content }) => role === 'user' && content === SQL))
+    assert.ok((await client.listAgents()).some(({ agent_id: id }) => id === 'one'))
+    for (const { agent_id: id } of await client.listAgents()) await client.destroyAgent(id)
   })
   assert.ok(!log().includes(key))
 })
