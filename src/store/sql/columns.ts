@@ -34,8 +34,9 @@ export function json<T>(database: Database, column: unknown): T {
 
 export type JsonReader = <T>(column: unknown) => T
 
-/** So many texts of columns that are read at every request. */
+/** So many texts of columns that are read at every request are kept, and none that is longer. */
 const KEPT_TEXTS = 512
+const MAX_KEPT_CHARS = 8_192
 
 /** Like `json`, for columns that are read again and again: the same text is parsed once, and frozen. */
 export function createJsonReader(database: Database): JsonReader {
@@ -45,7 +46,7 @@ export function createJsonReader(database: Database): JsonReader {
     if (before !== undefined) return before as T
     const value = freezeDeep(json<T>(database, column))
     if (known.size >= KEPT_TEXTS) known.clear()
-    known.set(column, value)
+    if (String(column).length <= MAX_KEPT_CHARS) known.set(column, value)
     return value
   }
 }
