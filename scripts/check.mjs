@@ -19,6 +19,7 @@ const TEST_TIMEOUT_MS = 240_000
 const TEST_OPTIONS = [
   `--import=${pathToFileURL(join(ROOT, 'scripts/test-cache.mjs'))}`,
   '--test-reporter=spec',
+  '--disable-warning=ExperimentalWarning',
   '--test-concurrency=3',
   `--test-timeout=${TEST_TIMEOUT_MS}`,
 ]

@@ -1,9 +1,13 @@
 /** The tree under src/ as the repository's own tests see it: files, modules, imports and exports. */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
+import { pathToFileURL } from 'node:url'
 
 /** The repository's root directory. */
 export const ROOT = dirname(import.meta.dirname)
+
+/** Option of node for programs that tests run from source: they find the modules that other test processes compiled. */
+export const COMPILED = `--import=${pathToFileURL(join(ROOT, 'scripts/test-cache.mjs')).href}`
 
 /** Every TypeScript file below src/, relative to the root, sorted. */
 export const SOURCE_FILES: readonly string[] = globSync('src/**/*.{ts,cts,mts}', { cwd: ROOT }).sort()

@@ -160,8 +160,10 @@ async function refusedArguments(
 ): Promise<Outcome | undefined> {
   if (problem !== undefined) return failed('INVALID_PARAM', problem, { error: 'INVALID_ARGUMENT' })
   const tool = isAsked ? registry.get(call.tool) : undefined
-  const failure = tool && (await argumentsFailure(tool, call.arguments))
-  if (failure || !tool || registry.ownerOf(tool.name) !== 'nexus') return failure
+  if (!tool) return undefined
+  const isShipped = registry.ownerOf(tool.name) === 'nexus'
+  const failure = await argumentsFailure(tool, call.arguments, isShipped)
+  if (failure || !isShipped) return failure
   return pathFailure(registry.services, { ...call, limits })
 }
 
@@ -202,8 +204,8 @@ async function run(
     onOutput: output?.onOutput,
     maxLiveBytes: options.maxLiveBytes,
   }
-  const timed = { timeoutMs: parts.toolTimeoutMs }
-  const ran = await breaker.run(tool, () => runTool(tool, call.arguments, context, timed))
+  const how = { timeoutMs: parts.toolTimeoutMs, isShipped: registry.ownerOf(tool.name) === 'nexus' }
+  const ran = await breaker.run(tool, () => runTool(tool, call.arguments, context, how))
   if ('schemaProblem' in ran && ran.schemaProblem !== undefined) registry.rejectSchema(tool.name, ran.schemaProblem)
   output?.end(ran.outcome.type !== 'success')
   return { outcome: ran.outcome, notes: ran.notes }

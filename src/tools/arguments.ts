@@ -22,9 +22,9 @@ export type CheckedArguments =
 
 /**
  * Checks what a caller gave against the tool's schema. `_parallel` is taken away first; unknown arguments are dropped
- * with a note, or refused by closed tools. Source: decisions, "unknown arguments"; contracts §1.9.
+ * with a note, or refused by closed tools. `isShipped`: the schema itself is not checked. Source: decisions, "unknown arguments"; contracts §1.9.
  */
-export async function checkArguments(tool: Tool, given: unknown): Promise<CheckedArguments> {
+export async function checkArguments(tool: Tool, given: unknown, isShipped: boolean): Promise<CheckedArguments> {
   if (!isJsonObject(given)) return invalid(tool, [ARGUMENTS.notAnObject()])
   const { kept, unknown } = splitKnown(tool, given)
   // The tools of the skills service refuse what they do not know. Source: contracts §5.2.
@@ -34,7 +34,7 @@ export async function checkArguments(tool: Tool, given: unknown): Promise<Checke
   if (polluting !== undefined) return invalid(tool, [ARGUMENTS.polluting(polluting)])
   const { compileSchema } = await loadSchemas()
   try {
-    const errors = compileSchema(tool.parameters)(kept)
+    const errors = compileSchema(tool.parameters, isShipped)(kept)
     const name = withoutText(tool, kept)
     if (name !== undefined) return { type: 'invalid', message: CALLS.textRequired(name) }
     if (errors.length > 0) {

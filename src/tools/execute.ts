@@ -22,6 +22,8 @@ export interface ExecuteOptions {
   readonly graceMs?: number
   readonly limits?: OutcomeLimits
   readonly clock?: Clock
+  /** A tool of Nexus: its schema is taken as it is. Default false. */
+  readonly isShipped?: boolean
 }
 
 /** Runs a tool and bounds its outcome; see `runTool`. */
@@ -56,7 +58,7 @@ export async function runTool(
   context: ToolContext,
   options: ExecuteOptions = {},
 ): Promise<ToolRun> {
-  const checked = await checkArguments(tool, given)
+  const checked = await checkArguments(tool, given, options.isShipped === true)
   if (checked.type === 'invalid') return { outcome: failedBy('INVALID_PARAM', checked.message), notes: [] }
   if (checked.type === 'broken')
     return { outcome: failedBy('INTERNAL_ERROR', checked.message), notes: [], schemaProblem: checked.reason }
@@ -65,8 +67,8 @@ export async function runTool(
 }
 
 /** The failure of a call whose arguments do not fit, so that no person is asked about it; undefined when they fit. */
-export async function argumentsFailure(tool: Tool, given: unknown): Promise<Outcome | undefined> {
-  const checked = await checkArguments(tool, given)
+export async function argumentsFailure(tool: Tool, given: unknown, isShipped: boolean): Promise<Outcome | undefined> {
+  const checked = await checkArguments(tool, given, isShipped)
   return checked.type === 'invalid' ? failedBy('INVALID_PARAM', checked.message) : undefined
 }
 

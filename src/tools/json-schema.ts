@@ -17,12 +17,14 @@ const ajv = new Ajv2020({
 /** Compiled once per schema; a tool that is dropped takes its check with it. */
 const compiled = new WeakMap<JsonSchema, SchemaCheck>()
 
-/** The check of a schema. Throws Ajv's error when the schema itself is broken. */
-export function compileSchema(schema: JsonSchema): SchemaCheck {
+/** The check of a schema. Throws Ajv's error when the schema itself is broken; `isShipped`: it is one of ours, which tests check. */
+export function compileSchema(schema: JsonSchema, isShipped: boolean): SchemaCheck {
   const known = compiled.get(schema)
   if (known) return known
   // Another dialect's name and an id that is not a URI would be refused; `$async` would turn the answer into a promise.
   const { $schema: _dialect, $id: _id, $async: _async, ...plain } = schema
+  // The first check of a schema as a schema compiles the meta-schema, which takes longer than all other checks of most processes.
+  ajv.opts.validateSchema = !isShipped
   const validate = ajv.compile(plain)
   // Ajv would keep the schema for ever.
   ajv.removeSchema(plain)

@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { IS_ROOT, outputOf, STATE_DIR } from '../machine/sandbox/local-rig.ts'
 import { whySkipped } from '../machine/sandbox/required.ts'
 import { AS, openRepository as openWith, type Repository } from './git-rig.ts'
+import { COMPILED } from '../source-tree.ts'
 
 const skip = whySkipped() ?? false
 const openRepository = (context: TestContext): Promise<Repository> => openWith(context, { Makefile: 'all:\n' })
@@ -205,7 +206,7 @@ test(
     const hidden = 'mount --bind /dev/null "$(readlink -f "$(command -v git)")" && exec "$@"'
     const child = spawn(
       'unshare',
-      ['-m', 'sh', '-c', hidden, 'sh', process.execPath, script, STATE_DIR, workspace, command],
+      ['-m', 'sh', '-c', hidden, 'sh', process.execPath, COMPILED, script, STATE_DIR, workspace, command],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     )
     const said = await outputOf(child)

@@ -19,6 +19,7 @@ import {
 import { openRig, type Rig, STATE_DIR } from '../machine/sandbox/local-rig.ts'
 import { whySkipped } from '../machine/sandbox/required.ts'
 import { contextOf } from '../tools/rig.ts'
+import { COMPILED } from '../source-tree.ts'
 
 const skip = whySkipped() ?? false
 const SOURCE = join(import.meta.dirname, '..', '..', 'src')
@@ -49,7 +50,7 @@ async function startOther(t: TestContext, workspace: string, script: string): Pr
     const sandbox = await createSandbox({ kind: 'local', projectId: 'other', stateDir: '${STATE_DIR}' })
     const workspace = '${workspace}'
     ${script}`
-  const child = spawn(process.execPath, ['--no-warnings', '--input-type=module', '-e', code], {
+  const child = spawn(process.execPath, [COMPILED, '--no-warnings', '--input-type=module', '-e', code], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   t.after(() => child.kill('SIGKILL'))

@@ -5,6 +5,7 @@ import { runCutRound } from './cut-rounds.ts'
 import { endChildren } from './processes.ts'
 import { startPostgres, type TestServer, whyNoPostgres } from './postgres-server.ts'
 import { runRound } from './rounds.ts'
+import { COMPILED } from '../source-tree.ts'
 
 const skip = whyNoPostgres() ?? false
 
@@ -25,7 +26,7 @@ describe('a Postgres store whose connection is lost', { skip }, () => {
       await store.events.last()
       store.events.follow(() => {}).catch(() => {})
       await store.close()`
-    const child = spawnSync(process.execPath, ['--input-type=module', '-e', code], { timeout: 10_000 })
+    const child = spawnSync(process.execPath, [COMPILED, '--input-type=module', '-e', code], { timeout: 10_000 })
     assert.deepEqual([child.status, child.signal, String(child.stderr)], [0, null, ''])
   })
 

@@ -3,13 +3,16 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { COMPILED } from '../source-tree.ts'
 
 export const FIXTURES = join(dirname(fileURLToPath(import.meta.url)), '../fixtures/store')
 
 const children = new Set<ChildProcess>()
 
 export function start(script: string, ...args: string[]): ChildProcess {
-  const child = spawn(process.execPath, [join(FIXTURES, script), ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [COMPILED, join(FIXTURES, script), ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   children.add(child)
   child.once('close', () => children.delete(child))
   return child

@@ -11,6 +11,7 @@ import { openSqliteStore } from '../../src/store/index.ts'
 import { migrationsOf } from '../../src/store/sql/migrations.ts'
 import { SQLITE_SCHEMA } from '../../src/store/sqlite/connection.ts'
 import { acknowledged, endChildren, FIXTURES, start, waitFor } from './processes.ts'
+import { COMPILED } from '../source-tree.ts'
 
 let directory: string
 before(async () => {
@@ -120,7 +121,7 @@ describe('a state file that several processes use', () => {
       // A file size limit stands for a full disk: writes beyond 400 blocks of 1 KiB fail.
       const command = `trap '' XFSZ; ulimit -f 400; exec "$0" "$@"`
       const script = join(FIXTURES, 'append-calls.ts')
-      const writer = spawn('bash', ['-c', command, process.execPath, script, path, 'full', '500', '20000'], {
+      const writer = spawn('bash', ['-c', command, process.execPath, COMPILED, script, path, 'full', '500', '20000'], {
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       const lines = acknowledged(writer)

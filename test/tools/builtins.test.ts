@@ -14,6 +14,7 @@ import {
   WORKSPACE,
   WEB,
 } from '../../src/tools/index.ts'
+import { compileSchema } from '../../src/tools/json-schema.ts'
 import { loaderOver } from './rig.ts'
 
 test('the names that a policy may use without a runtime are those of the built-in tools, with their capabilities', async () => {
@@ -31,4 +32,6 @@ test('the names that a policy may use without a runtime are those of the built-i
   const real = registry.names.map((name) => [name, registry.get(name)?.options?.capabilities ?? []] as const)
   const told = BUILTIN_TOOLS.map(({ name, options }) => [name, options?.capabilities ?? []] as const)
   assert.deepEqual(new Map(told), new Map(real))
+  // Calls of our own tools do without this check.
+  for (const name of registry.names) compileSchema(registry.get(name)!.parameters, false)
 })

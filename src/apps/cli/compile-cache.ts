@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, sep } from 'node:path'
+import { getHeapCodeStatistics } from 'node:v8'
 import { constants, Script } from 'node:vm'
 import { type KeptPlace, keptPlace, readKept, writeKept } from '../../machine/files/index.ts'
 
@@ -13,6 +14,9 @@ const MARKERS = ['nexus.yaml', '.nexus', '.git']
 /** One file per command; the largest has about 3 MB. */
 const MOST_FILES = 24
 const MOST_BYTES = 16_000_000
+
+/** Bytes of code that a run has beyond those of the kept one before its file is written again. */
+const MUCH_MORE = 100_000
 
 interface Bundle {
   main(argv: readonly string[], version: string): Promise<number>
@@ -56,9 +60,10 @@ function run(
   const { directory } = compiledPlace()
   const pathFor = (words: readonly string[]): string =>
     join(directory || '', [...words, source.slice(-65, -1), process.version, process.arch].join('-'))
-  let cachedData: Buffer | undefined
-  for (const words of directory === undefined ? [] : known)
-    cachedData = cachedData || readKept(pathFor(words), MOST_BYTES)
+  let kept: Buffer | undefined
+  for (const words of directory === undefined ? [] : known) kept = kept || readKept(pathFor(words), MOST_BYTES)
+  // Behind the number of bytes of code that the kept run had.
+  const cachedData = kept && kept.subarray(8)
   const script = new Script(`(function (exports, require, module, __filename, __dirname) {${source}})`, {
     ...{ filename: file, cachedData, importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER },
   })
@@ -66,12 +71,16 @@ function run(
   const start = script.runInThisContext() as (...given: unknown[]) => void
   start(module.exports, from, module, file, dirname(file))
   const words = keptAs(module.exports)
-  if (
-    directory !== undefined &&
-    words !== undefined &&
-    (cachedData === undefined || script.cachedDataRejected === true)
-  )
-    process.once('exit', () => writeKept(pathFor(words), [script.createCachedData()], MOST_FILES))
+  if (directory !== undefined && words !== undefined)
+    process.once('exit', () => {
+      const bytes = getHeapCodeStatistics().bytecode_and_metadata_size
+      // The kept run may have ended early: with help, a refusal, or without the part of the command that this run needed.
+      const most = kept && script.cachedDataRejected === false ? kept.readDoubleLE() + MUCH_MORE : 0
+      if (bytes <= most) return
+      const head = Buffer.alloc(8)
+      head.writeDoubleLE(bytes)
+      writeKept(pathFor(words), [head, script.createCachedData()], MOST_FILES)
+    })
   return module.exports
 }
 

@@ -10,6 +10,7 @@ import { type ModelRequest, type Reply, startModelServer } from '../../../src/te
 import { acknowledged, ended } from '../../store/processes.ts'
 import { mulberry32 } from '../../store/rounds.ts'
 import { isWhole } from '../turns/rig.ts'
+import { COMPILED } from '../../source-tree.ts'
 
 const KILLS = 3
 /** Longer than the leases of a process: at each start its time is over, without waiting for it. */
@@ -59,7 +60,7 @@ export async function runTreeRound(database: string, effects: string, seed: numb
 
 function startTree(args: readonly string[]): ChildProcess {
   const script = join(import.meta.dirname, 'working-tree.ts')
-  return spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  return spawn(process.execPath, [COMPILED, script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
 }
 
 /** The process is killed when `nexus_create` has made an agent and not yet sent its message; the next one goes on. */

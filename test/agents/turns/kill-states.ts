@@ -13,6 +13,7 @@ import { acknowledged, ended } from '../../store/processes.ts'
 import { mulberry32 } from '../../store/rounds.ts'
 import { isWhole } from './rig.ts'
 import { openAhead, openStates, type Place, type State, STATES } from './state-agent.ts'
+import { COMPILED } from '../../source-tree.ts'
 
 /** Longer than the leases of a process: then its time is over, without waiting for it. */
 const LATER_MS = 60_000
@@ -74,7 +75,7 @@ async function killInEveryState(at: Omit<Place, 'url'>, seed: number): Promise<s
 async function killed(place: Place, store: Store, ms: number): Promise<readonly string[]> {
   const script = join(import.meta.dirname, 'state-agent.ts')
   const { address, projectId, url, effects } = place
-  const child = spawn(process.execPath, [script, address, projectId, url, effects], {
+  const child = spawn(process.execPath, [COMPILED, script, address, projectId, url, effects], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const end = ended(child)

@@ -11,6 +11,7 @@ import { isNexusError, succeeded } from '../../../src/kernel/index.ts'
 import { createMemoryStore, openDatabase, sessionLease, type StoredMessage } from '../../../src/store/index.ts'
 import { type Reply, startModelServer } from '../../../src/testing/index.ts'
 import { openTestAgent, isWhole, localModel, startRig, toolAnswers } from './rig.ts'
+import { COMPILED } from '../../source-tree.ts'
 
 const DONE: Reply = { type: 'text', text: 'Done.' }
 const part = (toolCallId: string) => ({ type: 'tool-call', toolCallId, toolName: 'pay', input: {} })
@@ -116,7 +117,9 @@ describe('resume', () => {
     })
     try {
       const script = join(import.meta.dirname, 'killed-agent.ts')
-      const child = spawn(process.execPath, [script, path, server.url, 's1'], { stdio: ['ignore', 'pipe', 'inherit'] })
+      const child = spawn(process.execPath, [COMPILED, script, path, server.url, 's1'], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
       assert.match(String((await once(child.stdout, 'data'))[0]), /in the tool/)
       const database = await openDatabase({ type: 'sqlite', path })
       const store = database.project('default')

@@ -9,6 +9,7 @@ import { openPostgresStore, openSqliteStore, sessionLease } from '../../../src/s
 import { startModelServer } from '../../../src/testing/index.ts'
 import { startPostgres, whyNoPostgres } from '../../store/postgres-server.ts'
 import { acknowledged, ended, waitFor } from '../../store/processes.ts'
+import { COMPILED } from '../../source-tree.ts'
 
 /** The store as a process sees it for which the time of the stopped one is over. */
 const clock: Clock = { ...systemClock, now: () => Date.now() + 60_000 }
@@ -21,7 +22,7 @@ async function stopPastTheLease(t: TestContext, address: string): Promise<void> 
         : { type: 'text', text: 'Done.' },
   })
   const script = join(import.meta.dirname, 'stopped-agent.ts')
-  const child = spawn(process.execPath, [script, address, server.url], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [COMPILED, script, address, server.url], { stdio: ['pipe', 'pipe', 'inherit'] })
   t.after(() => child.kill('SIGKILL'))
   const end = ended(child)
   const lines = acknowledged(child)

@@ -10,6 +10,7 @@ import { type ModelRequest, type Reply, startModelServer } from '../../../src/te
 import { acknowledged, ended } from '../../store/processes.ts'
 import { mulberry32 } from '../../store/rounds.ts'
 import { isWhole } from './rig.ts'
+import { COMPILED } from '../../source-tree.ts'
 
 const KILLS = 3
 /** Longer than the leases of a process: at each start its time is over, without waiting for it. */
@@ -33,7 +34,7 @@ export async function runTurnRound(directory: string, seed: number): Promise<Rec
   const start = (run: number, messages: number): ChildProcess => {
     const script = join(import.meta.dirname, 'working-agent.ts')
     const args = [script, paths.state, server.url, paths.effects, String(run * LATER_MS), String(messages)]
-    return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    return spawn(process.execPath, [COMPILED, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   }
   for (let run = 0; run < KILLS; run++) {
     const child = start(run, 4)

@@ -24,6 +24,22 @@ test('compiled code is kept in the Nexus home, closed to others', { skip }, asyn
   assert.equal(statSync(join(place.home, 'cache/compile')).mode & 0o777, 0o700)
 })
 
+test('a command after its help, or with more parts than the kept run, is kept anew, once', { skip }, async (t) => {
+  const place = new Place(t, { compiles: true })
+  const directory = join(place.home, 'cache/compile')
+  const kept = async (...args: string[]): Promise<{ readonly ino: number; readonly size: number }> => {
+    await place.run(['skills', 'show', ...args])
+    const [name = ''] = readdirSync(directory)
+    return statSync(join(directory, name))
+  }
+  const help = await kept('--help')
+  const shown = await kept('csv-report')
+  const loaded = await kept('csv-report', '--content')
+  assert.ok(help.size < shown.size && shown.size < loaded.size, [help, shown, loaded].map(({ size }) => size).join())
+  assert.equal((await kept('csv-report', '--content')).ino, loaded.ino)
+  assert.equal((await kept('--help')).ino, loaded.ino)
+})
+
 for (const [what, path] of [
   ['home', '.'],
   ['cache', 'cache'],

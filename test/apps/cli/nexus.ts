@@ -11,6 +11,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -110,7 +111,8 @@ export class Place {
 
 function copyMissing(from: string, to: string, name: string): void {
   const part = join(to, `${name}.${process.pid}`)
-  if (existsSync(join(to, name))) return
+  // A later run may have kept more.
+  if ((statSync(join(to, name), { throwIfNoEntry: false })?.size ?? 0) >= statSync(join(from, name)).size) return
   try {
     mkdirSync(to, { recursive: true, mode: 0o700 })
     copyFileSync(join(from, name), part)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { freshDirectory } from '../files/rig.ts'
 import { filesIn, HELD, inSets, NEW, OLD, type Op, prepare, take } from './killed.ts'
+import { COMPILED } from '../../source-tree.ts'
 
 const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 3)
 
@@ -20,7 +21,7 @@ async function begun(t: TestContext, op: Op): Promise<string> {
 function killedAt(op: Op, root: string, step: number): { readonly said: string; readonly isKilled: boolean } {
   const { stdout, stderr, signal } = spawnSync(
     process.execPath,
-    ['--no-warnings', join(import.meta.dirname, 'killed.ts'), op, root, String(step)],
+    [COMPILED, '--no-warnings', join(import.meta.dirname, 'killed.ts'), op, root, String(step)],
     { encoding: 'utf8' },
   )
   assert.equal(stderr, '')

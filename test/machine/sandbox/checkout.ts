@@ -24,6 +24,8 @@ const PARTS = [
   'test/hostile',
   'test/machine/sandbox',
   'test/fixtures/sandbox',
+  'test/source-tree.ts',
+  'scripts/test-cache.mjs',
 ]
 const PACKAGES = [
   '@anthropic-ai/sandbox-runtime', 'yaml', 'json5', 'valibot', 'fast-check', 'pure-rand',

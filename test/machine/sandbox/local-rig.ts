@@ -12,6 +12,7 @@ import {
   type LocalOptions,
   type Sandbox,
 } from '../../../src/machine/sandbox/index.ts'
+import { COMPILED } from '../../source-tree.ts'
 
 export const IS_ROOT = process.getuid?.() === 0
 
@@ -77,7 +78,9 @@ export function startParent(
   command: string,
   { mode = 'auto', script = join(import.meta.dirname, 'parent.ts') } = {},
 ): ChildProcess {
-  return spawn(process.execPath, [script, stateDir, workspace, command, mode], { stdio: ['ignore', 'pipe', 'inherit'] })
+  return spawn(process.execPath, [COMPILED, script, stateDir, workspace, command, mode], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
 }
 
 /** All that a program wrote when it has ended. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { copyCheckout } from './checkout.ts'
@@ -25,7 +25,17 @@ test('as a normal user commands are confined in layers over the workspace', { sk
   const node = copyCheckout(join(root, 'checkout'))
   // The test runner says nothing of a file that is not there.
   for (const name of FILES) assert.ok(existsSync(join(root, 'checkout/test', `${name}.test.ts`)), name)
-  const options = ['--test', '--test-reporter=tap', `--test-skip-pattern=/${SAME_FOR_ROOT}/`]
+  const compiled = join(root, 'checkout/node_modules/.cache/tests')
+  mkdirSync(compiled, { recursive: true })
+  chownSync(compiled, 65_534, 65_534)
+  const cache = `--import=${join(root, 'checkout/scripts/test-cache.mjs')}`
+  const options = [
+    '--test',
+    cache,
+    '--disable-warning=ExperimentalWarning',
+    '--test-reporter=tap',
+    `--test-skip-pattern=/${SAME_FOR_ROOT}/`,
+  ]
   const child = spawn(node, [...options, ...FILES.map((name) => `test/${name}.test.ts`)], {
     cwd: join(root, 'checkout'),
     uid: 65_534,

@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { checkSandbox, createSandbox } from '../../../src/machine/sandbox/index.ts'
 import { IS_ROOT, localOptions, openDirectory } from './local-rig.ts'
 import { whySkipped } from './required.ts'
+import { COMPILED } from '../../source-tree.ts'
 
 const skip = whySkipped() ?? false
 const PARENT = join(import.meta.dirname, 'parent.ts')
@@ -22,7 +23,7 @@ function runUnder(program: readonly string[], root: string): string {
   mkdirSync(join(root, 'work'), { recursive: true })
   const { stdout, stderr } = spawnSync(
     name,
-    [...args, process.execPath, PARENT, join(root, 'state'), join(root, 'work'), 'touch ran; echo RAN'],
+    [...args, process.execPath, COMPILED, PARENT, join(root, 'state'), join(root, 'work'), 'touch ran; echo RAN'],
     { encoding: 'utf8' },
   )
   assert.equal(existsSync(join(root, 'work/ran')), false)

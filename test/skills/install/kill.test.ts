@@ -17,6 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
 import { inScope, lockOf, scopeOf, verifyCopies } from '../../../src/skills/install/index.ts'
 import { skillText } from './git-server.ts'
+import { COMPILED } from '../../source-tree.ts'
 
 const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 3)
 const FILES = 40
@@ -51,7 +52,7 @@ test(`kill -9 at ${ROUNDS} random points of install, update, rollback and remove
   })
   const alone = <T>(_: string, work: () => Promise<T>): Promise<T> => work()
   for (let round = 0; round < ROUNDS; round++) {
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'changes.ts'), root], {
+    const child = spawn(process.execPath, [COMPILED, join(import.meta.dirname, 'changes.ts'), root], {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     let said = ''
@@ -73,7 +74,7 @@ test(`kill -9 at ${ROUNDS} random points of install, update, rollback and remove
     assert.ok(contents.size <= 1, `round ${round}: both versions in one copy`)
   }
   // A change sweeps what those before it left.
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'changes.ts'), root], {
+  const child = spawn(process.execPath, [COMPILED, join(import.meta.dirname, 'changes.ts'), root], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   await once(child.stdout, 'data')

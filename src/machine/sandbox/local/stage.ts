@@ -13,7 +13,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { createRequire } from 'node:module'
+import { createRequire, stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 import { createSha256, errorCode, makeDirectory, randomHex } from '../../../kernel/index.ts'
 import { ownDirectory } from './state.ts'
@@ -56,7 +56,7 @@ export function ensureStage(stages: string): Stage {
     directory,
     bin,
     node: join(bin, 'node'),
-    runner: join(directory, 'sandbox', 'runner', source.main),
+    runner: join(directory, 'sandbox', 'runner', 'main.js'),
     helper: join(directory, HELPER),
   }
 }
@@ -69,11 +69,10 @@ interface Source {
   readonly library: string
   /** Holds the folders. */
   readonly rooms: string
-  readonly main: string
 }
 
 function locate(): Source {
-  // Run from source, the files are .ts and node strips their types; built, they are .js.
+  // Run from source, the files are .ts; built, they are .js.
   const main = import.meta.filename.endsWith('.ts') ? 'main.ts' : 'main.js'
   const above = dirname(import.meta.dirname)
   // In the bundle of the command this file is in dist/cli.
@@ -84,7 +83,7 @@ function locate(): Source {
   hash.update(readFileSync(manifest))
   const rooms = dirname(room)
   for (const file of runnerFiles(rooms)) hash.update(`${file}\n`).update(readFileSync(join(rooms, file)))
-  return { key: hash.digest('hex').slice(0, 24), library: dirname(manifest), rooms, main }
+  return { key: hash.digest('hex').slice(0, 24), library: dirname(manifest), rooms }
 }
 
 function libraryManifest(): string {
@@ -112,10 +111,17 @@ function build(part: string, source: Source): void {
   }
   for (const directory of ['bin', ...FOLDERS]) makeDirectory(join(part, directory), { mkdirSync, statSync })
   stageNode(join(part, 'bin', 'node'))
-  for (const file of runnerFiles(source.rooms)) copyFileSync(join(source.rooms, file), join(part, file))
+  for (const file of runnerFiles(source.rooms)) stageModule(join(source.rooms, file), join(part, file))
   writeFileSync(join(part, 'package.json'), '{"type":"module"}\n')
   copyFileSync(helper, join(part, HELPER))
   setModes(part)
+}
+
+/** Types go here: node would strip them at each start of a runner, which takes four times as long as the rest of the start. */
+function stageModule(from: string, to: string): void {
+  if (!from.endsWith('.ts')) return copyFileSync(from, to)
+  const code = stripTypeScriptTypes(readFileSync(from, 'utf8'))
+  writeFileSync(to.replace(/ts$/, 'js'), code.replaceAll(/(from '\.[^']*)\.ts'/g, "$1.js'"))
 }
 
 /** A second name for node's file is instant; it is a copy when the file is not ours alone, or lies on another file system. */

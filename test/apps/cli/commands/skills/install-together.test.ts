@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
-import { ROOT } from '../../../../source-tree.ts'
+import { COMPILED, ROOT } from '../../../../source-tree.ts'
 import { git, skillText, startGitServer } from '../../../../skills/install/git-server.ts'
 import { Place } from '../../nexus.ts'
 
@@ -57,7 +57,7 @@ test('nexus skills list ends the install that a killed process left', async (t) 
   const state = join(place.home, 'state/install')
   let journals = 0
   for (let round = 0; round < 60 && journals === 0; round++) {
-    const child = spawn(process.execPath, [join(ROOT, 'test/skills/install/changes.ts'), place.root], {
+    const child = spawn(process.execPath, [COMPILED, join(ROOT, 'test/skills/install/changes.ts'), place.root], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     await once(child.stdout, 'data')
