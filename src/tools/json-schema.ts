@@ -12,6 +12,7 @@ const ajv = new Ajv2020({
   validateFormats: false,
   addUsedSchema: false,
   logger: false,
+  validateSchema: false,
 })
 
 /** Compiled once per schema; a tool that is dropped takes its check with it. */
@@ -23,8 +24,8 @@ export function compileSchema(schema: JsonSchema, isShipped: boolean): SchemaChe
   if (known) return known
   // Another dialect's name and an id that is not a URI would be refused; `$async` would turn the answer into a promise.
   const { $schema: _dialect, $id: _id, $async: _async, ...plain } = schema
-  // The first check of a schema as a schema compiles the meta-schema, which takes longer than all other checks of most processes.
-  ajv.opts.validateSchema = !isShipped
+  // The first of these compiles the meta-schema, which takes longer than all other checks of most processes.
+  if (!isShipped) void ajv.validateSchema(plain, true)
   const validate = ajv.compile(plain)
   // Ajv would keep the schema for ever.
   ajv.removeSchema(plain)

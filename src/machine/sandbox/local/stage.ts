@@ -79,7 +79,7 @@ function locate(): Source {
   const room = [above, join(above, 'machine/sandbox')].find((each) => existsSync(join(each, 'runner', main)))
   if (room === undefined) throw sandboxError(UNAVAILABLE.runnerMissing({ path: join(above, 'runner', main) }))
   const manifest = libraryManifest()
-  const hash = createSha256().update(`${process.version} ${process.arch} ${statSync(process.execPath).size}\n`)
+  const hash = createSha256().update(`js ${process.version} ${process.arch} ${statSync(process.execPath).size}\n`)
   hash.update(readFileSync(manifest))
   const rooms = dirname(room)
   for (const file of runnerFiles(rooms)) hash.update(`${file}\n`).update(readFileSync(join(rooms, file)))
