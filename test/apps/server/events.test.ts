@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect as connectSocket } from 'node:net'
 import test from 'node:test'
-import { type Client, createClient, type ServerEvent } from '../../../src/apps/client/index.ts'
+import { type Client, createClient, type ServerEvent } from '../../../src/public/client.ts'
 import { until } from '../mcp/client.ts'
 import { prepare, startServer } from './serving.ts'
 

@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { createClient } from '../../../src/apps/client/index.ts'
-import { type ModelScript, startModelServer } from '../../../src/testing/index.ts'
+import { createClient } from '../../../src/public/client.ts'
+import { startModelServer } from '../../../src/public/testing.ts'
+import type { ModelScript } from '../../../src/testing/index.ts'
 import { Place } from '../cli/nexus.ts'
 
 export interface ServingOptions {
