@@ -111,27 +111,10 @@ function unknownProblems(
   const problems = names
     .slice(0, MAX_PROBLEMS)
     .map((name) =>
-      worded(ARGUMENTS.unknown(name.slice(0, 80).toWellFormed(), tool.name, { known, guess: meant(name, known) })),
+      worded(ARGUMENTS.unknown(name.slice(0, 80).toWellFormed(), tool.name, { known, guess: nearest(name, known) })),
     )
   const more = names.length - problems.length
   return more > 0 ? [...problems, ARGUMENTS.unknownMore(more)] : problems
-}
-
-/** The shortest argument that the name abbreviates, else the one that it may be a typo of. */
-function meant(name: string, known: readonly string[]): string | undefined {
-  const wanted = name.toLowerCase().replace(/[_-]/g, '')
-  const isShort = (full: string): boolean =>
-    wanted.length > 1 && abbreviates(wanted, full.toLowerCase().replace(/_/g, ''))
-  const [shortest] = known.filter(isShort).toSorted((a, b) => a.length - b.length)
-  return shortest ?? nearest(name, known)
-}
-
-/** `cmd` of `command`: the letters in their order, the first one too. */
-function abbreviates(short: string, full: string): boolean {
-  if (short[0] !== full[0] || short.length >= full.length) return false
-  let at = 0
-  for (const letter of full) if (letter === short[at]) at++
-  return at === short.length
 }
 
 /** The first required text of a tool for skills that was not given as one. Source: contracts §4.2. */

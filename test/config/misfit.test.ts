@@ -14,12 +14,8 @@ describe('the fix of a finding', () => {
     ['agents: [{id: a, skils: []}]', 'Did you mean "skills"?'],
     ['agents: [{id: a, maxIterations: 5}]', /^Did you mean limits\.maxIterations\?/],
     ['provider: openai', /^Did you mean \w+\.provider\?/],
-    // YAML 1.1 had more words for true and false.
-    ['skills: {entries: {x: {enabled: no}}}', 'Write false: in YAML 1.2 "no" is a string.'],
-    ['skills: {entries: {x: {enabled: Yes}}}', 'Write true: in YAML 1.2 "Yes" is a string.'],
-    ['skills: {load: {watch: "on"}}', /^Write true/],
-    ['skills: {load: {watch: "false"}}', 'Write false without quotes.'],
-    ['limits: {maxIterations: "5"}', 'Write 5 without quotes.'],
+    ['skills: {load: {watch: "on"}}', 'Write it as, for example: watch: true'],
+    ['limits: {maxIterations: "5"}', 'Write it as, for example: maxIterations: 50'],
     ['skills: {load: {extraDirs: [~]}}', /^Give it a value.* ~ without quotes is empty: write "~"$/],
   ]
   for (const [file, fix] of FIXES) {

@@ -80,13 +80,6 @@ describe('the arguments of a call', () => {
     assert.match(messageOf(outcome), /path is required; unknown argument 'pth' of probe \(did you mean 'path'\?\)$/)
   })
 
-  it('name the argument that is abbreviated before one with similar letters', async () => {
-    const text = { type: 'string' }
-    const schema: JsonSchema = { type: 'object', properties: { command: text, cwd: text }, required: ['command'] }
-    const { outcome } = await call({ cmd: 'ls' }, { schema })
-    assert.match(messageOf(outcome), /unknown argument 'cmd' of probe \(did you mean 'command'\?\)/)
-  })
-
   it('lose _parallel without a word', async () => {
     const { outcome, given } = await call({ path: 'x', _parallel: true })
     assert.deepEqual(given, { path: 'x' })

@@ -186,18 +186,6 @@ describe('a program that did not start', () => {
       { code: 'file-missing', subject: './gone.sh' },
       /It started in .*set cwd/,
     ],
-    [
-      "cat: '~/notes.txt': No such file or directory\n",
-      1,
-      { code: 'file-missing', subject: '~/notes.txt' },
-      /^The command did not find '~\/notes\.txt': the shell does not replace ~ in quotes\. Use a path in \//,
-    ],
-    [
-      `python3: can't open file '${workspace}/~/x.py': [Errno 2] No such file or directory\n`,
-      2,
-      { code: 'file-missing', subject: '~/x.py' },
-      /in quotes/,
-    ],
   ]
   const execution = { findOnHost: (name: string) => (name === 'jq' ? '/home/me/bin/jq' : undefined) }
   for (const [stderr, exitCode, row, note] of failures) {

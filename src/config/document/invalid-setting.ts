@@ -57,10 +57,7 @@ interface Expected {
 export function wrongType(at: Path, input: unknown, { wanted, schema }: Expected): Worded {
   const example = `Write it as, for example: ${lineOf(at, schema)}`
   const tilde = holdsOf(schema) === 'path' ? '. In YAML, ~ without quotes is empty: write "~"' : ''
-  const fix =
-    input === null
-      ? `Give it a value, for example: ${lineOf(at, schema)}${tilde}`
-      : (suggestValue(input, wanted) ?? example)
+  const fix = input === null ? `Give it a value, for example: ${lineOf(at, schema)}${tilde}` : example
   const why = `It must be ${wanted}; it is ${describe(input, schema)}.`
   return (nameOf) => notApplied('config-wrong-type', nameOf(at), why, fix)
 }
@@ -157,18 +154,6 @@ const TYPES: Readonly<Record<string, string>> = {
 function typesOf({ expected }: Issue): string {
   const names = (expected ?? '').replace(/[()]/g, '').split(' | ')
   return [...new Set(names.map((name) => TYPES[name] ?? 'a value'))].join(' or ')
-}
-
-const [ON, OFF] = [/^(?:true|yes|y|on)$/i, /^(?:false|no|n|off)$/i]
-
-/** A string where none can be may be a boolean of YAML 1.1, or a value in quotes. */
-function suggestValue(input: unknown, wanted: string): string | undefined {
-  if (typeof input !== 'string') return undefined
-  if (wanted === TYPES['number'] && /^\d{1,15}$/.test(input)) return `Write ${input} without quotes.`
-  const word = input.trim()
-  if (wanted !== TYPES['boolean'] || !(ON.test(word) || OFF.test(word))) return undefined
-  const meant = String(ON.test(word))
-  return meant === input ? `Write ${meant} without quotes.` : `Write ${meant}: in YAML 1.2 "${word}" is a string.`
 }
 
 /** Keys that occur in many sections: one elsewhere gives no hint. */

@@ -1,4 +1,5 @@
 /** ends: why a command ended as it did, where its own words do not say it. */
+import { constants } from 'node:os'
 import { toSafeLine } from '../../kernel/index.ts'
 import { type CommandFinding, type CommandRun, hasFailed, linesOf } from './command-run.ts'
 
@@ -36,32 +37,15 @@ export function survivorsFinding({ result: { stillRunning = [] } }: CommandRun):
   }
 }
 
-const SIGNALS: ReadonlyMap<number, readonly [name: string, why: string]> = new Map([
-  [129, ['SIGHUP', 'its terminal or its parent ended']],
-  [130, ['SIGINT', 'something interrupted it']],
-  [131, ['SIGQUIT', 'something ended it']],
-  [132, ['SIGILL', 'it is built for another processor, or broken']],
-  [133, ['SIGTRAP', 'it stopped at a trap of its own']],
-  [134, ['SIGABRT', 'it gave up by itself, as after a failed check']],
-  [135, ['SIGBUS', 'a file that it had mapped became shorter, or memory is broken']],
-  [136, ['SIGFPE', 'it divided by zero']],
-  [137, ['SIGKILL', 'the system killed it, most often for memory']],
-  [139, ['SIGSEGV', 'it used memory that is not its own']],
-  [141, ['SIGPIPE', 'nothing read its output']],
-  [143, ['SIGTERM', 'something asked it to end']],
-  [152, ['SIGXCPU', 'it used up its time on the processor']],
-  [159, ['SIGSYS', 'it made a system call that the sandbox refuses']],
-])
-
 /** A program that a signal ended without a word. */
 export function signalFinding({ result }: CommandRun): CommandFinding | undefined {
-  const [name, why] = SIGNALS.get(result.exitCode) ?? []
+  const [name] = Object.entries(constants.signals).find(([, number]) => number === result.exitCode - 128) ?? []
   const isSilent = result.stdout.trim() === '' && result.stderr.trim() === ''
   if (name === undefined || !isSilent || result.end !== 'exit') return undefined
   return {
     code: 'ended-by-signal',
     subject: name,
-    message: `A signal ended the command (${name}, exit code ${result.exitCode}): ${why}.`,
+    message: `A signal ended the command (${name}, exit code ${result.exitCode}).`,
     fix: 'Run it again with its own option for more output, such as --verbose.',
   }
 }

@@ -109,9 +109,6 @@ function missingFile(named: string, run: CommandRun): CommandFinding | undefined
       // The path of a placed copy changes with the skill.
       fix: `Use its full path: ${isTyped ? `{baseDir}/${inside}` : join(owner.path, inside)}`,
     }
-  const literal = relative(startedIn, path)
-  // In quotes, ~ is a name as any other.
-  if (/^~(?:\/|$)/.test(literal)) return quotedHome(literal, workspace)
   // A model knows where its commands start. 127 is the exit code of a shell that was to run the file.
   if (result.exitCode !== 127 && !isTyped) return undefined
   return {
@@ -120,11 +117,6 @@ function missingFile(named: string, run: CommandRun): CommandFinding | undefined
     message: `The command did not find the file '${named}'. It started in ${startedIn}.`,
     fix: isTyped ? 'Give a path relative to that directory, or a full path.' : "Give the file's full path, or set cwd.",
   }
-}
-
-function quotedHome(subject: string, workspace: string): CommandFinding {
-  const message = `The command did not find '${subject}': the shell does not replace ~ in quotes.`
-  return { code: 'file-missing', subject, message, fix: `Use a path in ${workspace}.` }
 }
 
 function missingInSkill(

@@ -134,25 +134,28 @@ test(
   async (t) => {
     const place = placeWith(t)
     for (const [text, says] of [
-      ['tests: []', /bad\.yaml:1:1: tests must be a list with items; it is 0\..*\n {2}fix: Write it as: tests:/],
+      ['tests: []', /bad\.yaml:1:1: tests: Invalid length.*\n {2}fix: Write it as: tests:/],
       ['- x', /must be a map/],
       ['tests: [', /bad\.yaml:1/],
       [
         'test:\n  - { tool: sleep, expect: allow }\n',
-        /bad\.yaml:1:1: The key 'test' is unknown.*\n {2}fix: Did you mean tests/,
+        /bad\.yaml:1:1: test: Invalid key.*\n {2}fix: Write it as: tests:/,
       ],
-      ['tests:\n  - foo\n', /bad\.yaml:2:5: Item 1 must be a map/],
+      ['tests:\n  - foo\n', /bad\.yaml:2:5: tests\.0: Invalid type: Expected Object/],
       [
         'tests:\n  - tool: sleep\n    expct: deny\n',
-        /bad\.yaml:3:5: The key 'expct' is unknown.*\n {2}fix: Did you mean expect/,
+        /bad\.yaml:3:5: tests\.0\.expct: Invalid key.*\n {2}fix: Write it as: tests:/,
       ],
       [
         'tests: [{ tool: sleep, expect: alow }]',
-        /bad\.yaml:1:24: expect must be one of allow, ask, deny; it is "alow".*\n {2}fix: Did you mean allow/,
+        /bad\.yaml:1:24: tests\.0\.expect: .*"allow" \| "ask" \| "deny".*"alow"/,
       ],
-      ['tests: [{ tool: sleep }]', /bad\.yaml:1:9: expect is missing.*\n {2}fix: Write it as: tests:/],
-      ['tests: [{ tool: 7, expect: deny }]', /bad\.yaml:1:11: tool must be a text; it is 7/],
-      ['tests: [{ tool: sleep, args: x, expect: deny }]', /args must be a map/],
+      ['tests: [{ tool: sleep }]', /bad\.yaml:1:9: tests\.0\.expect: Invalid key.*\n {2}fix: Write it as: tests:/],
+      [
+        'tests: [{ tool: 7, expect: deny }]',
+        /bad\.yaml:1:11: tests\.0\.tool: Invalid type: Expected string but received 7/,
+      ],
+      ['tests: [{ tool: sleep, args: x, expect: deny }]', /tests\.0\.args: Invalid type: Expected Object/],
       [
         'tests: [{ agent: readr, tool: sleep, expect: deny }]',
         /No agent is called 'readr'.*\n {2}fix: Did you mean reader/,

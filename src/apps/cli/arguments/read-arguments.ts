@@ -95,8 +95,8 @@ function extraWord({ usage = '' }: Command, { positionals, rest }: Omit<Argument
   return positionals[most] ?? (command === undefined ? rest[0] : undefined)
 }
 
-/** A file for `config` is most likely meant as its option, and words behind a skill as its command. `open`: all words, where no -- was given. */
-function extraArgument({ name, options = {}, usage = '' }: Command, word: string, open: readonly string[]): NexusError {
+/** Words behind a skill are most likely meant as its command. `open`: all words, where no -- was given. */
+function extraArgument({ name, usage = '' }: Command, word: string, open: readonly string[]): NexusError {
   const words = name.split(' ')
   if (usage.includes('-- ') && open.includes(word)) {
     const at = open.indexOf(word)
@@ -106,9 +106,6 @@ function extraArgument({ name, options = {}, usage = '' }: Command, word: string
       commandFix('Put -- before the command:', ...words, ...open.slice(0, at), '--', ...open.slice(at)),
     )
   }
-  const isFile = Object.hasOwn(options, 'config') && /\.ya?ml$/.test(word)
-  const fix = isFile
-    ? commandFix('To read that file:', ...words, '--config', word)
-    : commandFix('Remove it, or see what the command takes:', ...words, '--help')
+  const fix = commandFix('Remove it, or see what the command takes:', ...words, '--help')
   return errorOf('INVALID_ARGUMENT', `nexus ${name} does not take the argument '${toSafeLine(word)}'.`, fix)
 }

@@ -7,7 +7,7 @@ const NAMES = COMMANDS.map(({ name }) => name)
 /** The error for words that name no command. */
 export function unknownCommand(words: readonly string[]): NexusError {
   const [first = '', second] = words
-  if (first.startsWith('-')) return misplacedOption(first, words)
+  if (first.startsWith('-')) return misplacedOption(first)
   const pair = likelyPair(words)
   const typed = second !== undefined && (isGroup(first) || pair !== undefined) ? `${first} ${second}` : first
   const whole = NAMES.find((name) => name.endsWith(` ${first}`))
@@ -39,13 +39,7 @@ function likelyPair([first, second]: readonly string[]): string | undefined {
 }
 
 /** An option in front of the command, or one that `nexus` itself does not have. */
-function misplacedOption(option: string, words: readonly string[]): NexusError {
-  const from = words.findIndex((word) => !word.startsWith('-'))
-  const line = from === -1 ? [] : [...words.slice(from), ...words.slice(0, from)].map(toSafeLine)
-  const guess = option === '-v' ? '--version' : nearest(option, ['--version', '--help'])
-  const isCommand = NAMES.some((name) => `${line.join(' ')} `.startsWith(`${name} `))
-  const message = `nexus has no option '${toSafeLine(option)}'.`
-  if (isCommand) return errorOf('INVALID_ARGUMENT', message, commandFix('Options go after the command:', ...line))
-  const lead = guess === undefined ? 'See all commands and options:' : 'Did you mean:'
-  return errorOf('INVALID_ARGUMENT', message, commandFix(lead, guess ?? '--help'))
+function misplacedOption(option: string): NexusError {
+  const fix = commandFix('Write options after the command. See all commands and options:', '--help')
+  return errorOf('INVALID_ARGUMENT', `nexus has no option '${toSafeLine(option)}'.`, fix)
 }

@@ -1,8 +1,7 @@
 /** The commands `nexus agent …`. */
 import { resolve } from 'node:path'
-import type { AgentInfo, Budget, CreateRequest } from '../../../agents/pool/index.ts'
+import type { AgentInfo, Budget, CreateRequest, Sent } from '../../../agents/pool/index.ts'
 import { type PermissionDelta, toSafeLine } from '../../../kernel/index.ts'
-import type { Client } from '../../client/index.ts'
 import { type Answer, argument, type Invocation, listFlag, moneyFlag, numberFlag, stringFlag } from '../command.ts'
 import { withPool } from '../open-pool.ts'
 import { type Agents, createServed, servedAgents } from '../served-agents.ts'
@@ -15,40 +14,38 @@ import { serverOf } from './server.ts'
 export async function createAgentCommand(invocation: Invocation): Promise<Answer> {
   const message = stringFlag(invocation, 'message')
   const client = await serverOf(invocation, { starts: true })
-  if (client && stringFlag(invocation, 'port') !== undefined) return createAt(client, invocation, message)
+  // Rows are made in the store, which a server reads; one at a port may have another store.
+  if (client && stringFlag(invocation, 'port') !== undefined) {
+    const created = await createServed(client, toRequest(invocation))
+    return made(created, invocation, () =>
+      sendServed(client, invocation, { id: created.agent.id, content: message ?? '' }),
+    )
+  }
   const isHere = message !== undefined && !client
   return withPool(invocation, isHere ? RUNS : {}, async (pool, local) => {
     await pool.restore()
-    const { agent, clipped } = await pool.create(toRequest(invocation))
-    const { terminal } = invocation
-    for (const line of clipped) terminal.note(toSafeLine(line))
+    const created = await pool.create(toRequest(invocation))
     if (invocation.flags['max-cost'] !== undefined && !local.config.model?.price)
-      terminal.note('No price of the model is known, so --max-cost limits nothing: write model.price in nexus.yaml.')
-    if (message === undefined) {
-      return { data: { agent, clipped }, show: () => terminal.line(madeLine(agent)) }
-    }
-    const sent = client
-      ? await sendServed(client, invocation, { id: agent.id, content: message })
-      : await sendShown({ pool, local }, invocation, { id: agent.id, content: message })
-    return answerOf(sent, invocation, { agent, clipped })
+      invocation.terminal.note(
+        'No price of the model is known, so --max-cost limits nothing: write model.price in nexus.yaml.',
+      )
+    return made(created, invocation, async () => {
+      const content = { id: created.agent.id, content: message ?? '' }
+      return client ? sendServed(client, invocation, content) : sendShown({ pool, local }, invocation, content)
+    })
   })
 }
 
-/** Rows are made in the store, which a server reads; one at a port may have another store. */
-async function createAt(client: Client, invocation: Invocation, message: string | undefined): Promise<Answer> {
-  const { terminal } = invocation
-  const { agent, clipped } = await createServed(client, toRequest(invocation))
-  for (const line of clipped) terminal.note(toSafeLine(line))
-  if (message !== undefined)
-    return answerOf(await sendServed(client, invocation, { id: agent.id, content: message }), invocation, {
-      agent,
-      clipped,
-    })
-  return { data: { agent, clipped }, show: () => terminal.line(madeLine(agent)) }
-}
+type Created = Awaited<ReturnType<typeof createServed>>
 
-function madeLine({ path, preset, sessionId }: AgentInfo): string {
-  return `${toSafeLine(path)}  preset ${preset}  session ${sessionId}`
+/** Shows the agent, and the answer to its first message where there is one. */
+async function made({ agent, clipped }: Created, invocation: Invocation, send: () => Promise<Sent>): Promise<Answer> {
+  const { terminal, flags } = invocation
+  for (const line of clipped) terminal.note(toSafeLine(line))
+  if (flags['message'] !== undefined) return answerOf(await send(), invocation, { agent, clipped })
+  const { path, preset, sessionId } = agent
+  const line = `${toSafeLine(path)}  preset ${preset}  session ${sessionId}`
+  return { data: { agent, clipped }, show: () => terminal.line(line) }
 }
 
 function toRequest(invocation: Invocation): CreateRequest {

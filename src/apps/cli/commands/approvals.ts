@@ -39,16 +39,8 @@ function print(approval: Approval & { readonly why?: string }, { terminal: { lin
   quoteCommand(command).forEach((each) => line(each))
   if (why !== undefined) line(`  ${toSafeLine(why)}`)
   const remember = prefix === undefined ? '' : `; can be remembered for: ${toSafeLine(prefix)} …`
-  const until = new Date(expiresAt).toISOString().slice(0, 16).replace('T', ' ')
-  line(`  asked ${ageOf(createdAt)} ago, until ${until} UTC${remember}`)
-}
-
-/** How long ago, in the largest whole unit. */
-function ageOf(at: number): string {
-  const seconds = Math.max(0, Math.round((Date.now() - at) / 1000))
-  if (seconds < 120) return `${seconds} s`
-  if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`
-  return seconds < 172_800 ? `${Math.floor(seconds / 3_600)} h` : `${Math.floor(seconds / 86_400)} days`
+  const [asked, until] = [createdAt, expiresAt].map((at) => new Date(at).toISOString().slice(0, 16).replace('T', ' '))
+  line(`  asked ${asked}, until ${until} UTC${remember}`)
 }
 
 /** Where the answer applies; one of an earlier version applies to no call. */

@@ -5,7 +5,6 @@ import { explainConfig, type ExplainedConfig, type LoadedConfig, type Origin } f
 import {
   createRedactor,
   type Diagnostic,
-  type Fix,
   isJsonObject,
   type JsonObject,
   type JsonValue,
@@ -121,21 +120,16 @@ function sectionOf({ document, keysAt }: ExplainedConfig, path: string | undefin
   if (path === undefined) return document
   const keys = keysAt(path)
   if (keys === undefined) {
-    const fix = nearestSection(document, path.split('.'))
+    const known = Object.keys(document)
+    const guess = nearest(path.split('.', 1)[0] ?? '', known)
+    const fix =
+      guess === undefined
+        ? `Choose one of: ${known.map(toSafeLine).join(', ')}`
+        : commandFix('Did you mean:', 'config', 'show', guess)
     throw errorOf('INVALID_ARGUMENT', `No setting "${toSafeLine(path)}" is set.`, fix)
   }
   const part = keys.reduce<JsonValue>((holder, key) => (isJsonObject(holder) ? (holder[key] ?? null) : null), document)
   return keys.reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), part) as JsonObject
-}
-
-/** The first key that is not there decides. */
-function nearestSection(part: JsonObject, [key = '', ...rest]: readonly string[], above = ''): Fix {
-  const inner = Object.hasOwn(part, key) ? part[key] : undefined
-  if (isJsonObject(inner)) return nearestSection(inner, rest, `${above}${key}.`)
-  const known = Object.keys(part)
-  const guess = nearest(key, known)
-  if (guess === undefined) return `Choose one of: ${known.map(toSafeLine).join(', ')}`
-  return commandFix('Did you mean:', 'config', 'show', `${above}${guess}`)
 }
 
 function keyText(keys: Setting['keys']): string {

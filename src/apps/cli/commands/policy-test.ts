@@ -80,14 +80,6 @@ function checkTool({ registry, diagnostics }: AgentHandle, id: string, tool: str
 }
 
 const EXAMPLE = 'Write it as: tests: [{ agent: main, tool: run_command, expect: ask }]'
-/** The forms that valibot expects. */
-const FORMS: Readonly<Record<string, string>> = {
-  Object: 'a map',
-  Array: 'a list',
-  string: 'a text',
-  '!0': 'a list with items',
-}
-
 /** `tests:` of a YAML or JSON file. Throws INVALID_ARGUMENT for anything else. */
 async function readTests(name: string, path: string) {
   let text: string
@@ -111,19 +103,9 @@ async function readTests(name: string, path: string) {
   }
   const { success, output, issues } = v.safeParse(FILE, value)
   if (success) return { tests: output.tests, errorAt }
-  const { keys, message, fix } = formFault(issues.find(({ expected }) => expected === 'never') ?? issues[0])
-  throw await errorAt(keys, message, fix)
-}
-
-function formFault({ path, input, received, expected }: v.BaseIssue<unknown>) {
-  const keys = (path ?? []).map(({ key }) => key as string | number)
-  const last = keys.at(-1)
-  const shown = typeof last === 'number' ? `Item ${last + 1}` : String(last)
-  const known = ['tests', ...Object.keys(EXPECTATION.entries)]
-  if (expected === 'never')
-    return { keys, message: `The key '${shown}' is unknown.`, fix: didYouMean(nearest(shown, known), known) }
-  const guess = typeof input === 'string' ? nearest(input, ANSWERS) : undefined
-  const wanted = FORMS[expected ?? ''] ?? `one of ${ANSWERS.join(', ')}`
-  const is = input === undefined ? 'is missing' : `must be ${wanted}; it is ${received}`
-  return { keys, message: `${shown} ${is}.`, fix: guess && didYouMean(guess) }
+  const issue = issues.find(({ expected }) => expected === 'never') ?? issues[0]
+  throw await errorAt(
+    (issue.path ?? []).map(({ key }) => key as string | number),
+    `${v.getDotPath(issue) ?? 'tests'}: ${issue.message}`,
+  )
 }

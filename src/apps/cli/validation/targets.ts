@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LEFT_OUT_FIX } from '../../../skills/diagnose/index.ts'
-import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
+import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import {
   aboutArchive,
@@ -9,7 +9,6 @@ import {
   firstHidden,
   hiddenIn,
   isNexusError,
-  nearest,
   SKILL_FILE,
   aboutSingleFile,
   commandFix,
@@ -21,7 +20,6 @@ import {
   SOURCE_CODES,
   SOURCE_LIMITS,
 } from '../../../skills/sources/index.ts'
-import { namesIn } from '../../../machine/files/index.ts'
 import { decodeText } from '../../../skills/load/index.ts'
 import { type listFiles, readOfSkill } from '../../../machine/skill-files/index.ts'
 import type { Invocation } from '../command.ts'
@@ -101,24 +99,8 @@ async function targetsAt(absolute: string, around: Around): Promise<Targets> {
     const found = problem('path-kind', { path, message, fix: NAME_A_SKILL })
     return { targets: [], diagnostics: [found], isMissing: false }
   }
-  const near = nearPath(path, around.cwd)
-  const fix = near === undefined ? { fix: NAME_A_SKILL } : commandFix('Did you mean:', 'skills', 'validate', near)
-  const found = problem('path-missing', { path, message: `${path} does not exist`, ...fix })
+  const found = problem('path-missing', { path, message: `${path} does not exist`, fix: NAME_A_SKILL })
   return { targets: [], diagnostics: [found], isMissing: true }
-}
-
-/** A skill in the working directory, or in `skills/` of it, that is probably meant. */
-function nearPath(path: string, cwd: string): string | undefined {
-  const known = ['', 'skills/'].flatMap((folder) =>
-    namesIn(join(cwd, folder))
-      .filter((name) => existsSync(join(cwd, folder, name, SKILL_FILE)))
-      .map((name) => [name, folder + name] as const),
-  )
-  const near = nearest(
-    basename(path),
-    known.map(([name]) => name),
-  )
-  return known.find(([name]) => name === near)?.[1]
 }
 
 /** A finding of severity `error`. */

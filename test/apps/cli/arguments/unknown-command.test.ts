@@ -13,9 +13,8 @@ const MISTAKES: readonly (readonly [string, RegExp])[] = [
   ['frobnicate', /no command 'nexus frobnicate'\.\n {2}fix: See all commands: nexus --help$/m],
   ['help frobnicate', /no command 'nexus frobnicate'/],
   ['version', /fix: Did you mean: nexus --version$/m],
-  ['--verison', /no option '--verison'.*\n {2}fix: Did you mean: nexus --version$/m],
-  ['-v', /no option '-v'.*\n {2}fix: Did you mean: nexus --version$/m],
-  ['--json skills list', /fix: Options go after the command: nexus skills list --json/],
+  ['--verison', /no option '--verison'.*\n {2}fix: Write options after the command.* nexus --help$/m],
+  ['--json skills list', /no option '--json'.*\n {2}fix: Write options after the command.* nexus --help$/m],
   [
     'skills list extra',
     /nexus skills list does not take the argument 'extra'\.\n {2}fix: Remove it, or see what .*: nexus skills list --help$/m,
@@ -25,7 +24,7 @@ const MISTAKES: readonly (readonly [string, RegExp])[] = [
   ['doctor now', /does not take the argument 'now'/],
   [
     'config check ./other.yaml',
-    /does not take .*'\.\/other\.yaml'\.\n {2}fix: To read that file: nexus config check --config \.\/other\.yaml$/m,
+    /does not take .*'\.\/other\.yaml'\.\n {2}fix: Remove it, or see what .*: nexus config check --help$/m,
   ],
   ['skills list --agent', /--agent needs a value\.\n {2}fix: Write --agent ID\./],
   ['skills list --agent --json', /--agent needs a value\.\n {2}fix: Write --agent ID\./],

@@ -48,8 +48,6 @@ test('a misspelt name is answered with the same command for the skill that is me
     const { stderr } = await place.run(['skills', command, 'gret'])
     assert.match(stderr, new RegExp(`fix: Did you mean 'greet'\\? Run: nexus skills ${command} greet\\n`))
   }
-  const { stdout } = await place.run(['skills', 'validate', 'gret'])
-  assert.match(stdout, /fix: Did you mean: nexus skills validate skills\/greet\n/)
 })
 
 test('a reference that leads nowhere holds the skill, and why, check and list --all name it', async (t) => {
