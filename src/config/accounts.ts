@@ -1,5 +1,5 @@
 /** accounts: whose files and homes are on this machine, and what root leaves to their owner. */
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { commandFix, commandLine, NexusError, shellWord, toSafeLine } from '../kernel/index.ts'
 import type { Environment } from './environment.ts'
@@ -14,7 +14,6 @@ interface Account {
 /** Where systems put homes, for accounts that a directory service knows and /etc/passwd does not. */
 const PARENTS_OF_HOMES: ReadonlySet<string> = new Set(['/home', '/Users', '/var/home'])
 const HOMES_OF_ROOT: ReadonlySet<string> = new Set(['/root', '/var/root'])
-const SUDO = ['/usr/bin/sudo', '/usr/local/bin/sudo', '/run/wrappers/bin/sudo']
 
 /** Whether a directory, by its real path, is the home of an account. */
 export function isHome(directory: string): boolean {
@@ -55,11 +54,7 @@ export function refuseOwner(
 /** The line that runs a command as the owner, with the owner's home; none without an account. */
 function asOwner(line: string, name: string | undefined, isThroughSudo: boolean): string[] {
   if (isThroughSudo) return [`Run it without sudo: ${line}`]
-  if (name === undefined) return []
-  const account = shellWord(name)
-  const hasSudo = SUDO.some((program) => existsSync(program))
-  const whole = hasSudo ? `sudo -H -u ${account} ${line}` : `su ${account} -s /bin/sh -c ${shellWord(line)}`
-  return [`Run it as the owner: ${whole}`]
+  return name === undefined ? [] : [`Run it as the owner: su ${shellWord(name)} -s /bin/sh -c ${shellWord(line)}`]
 }
 
 /** Arguments behind `--` belong to the command of a skill. */

@@ -149,7 +149,6 @@ export const MESSAGES = {
     isRoot: (name: string, path: string) =>
       words(`'${name}' is a directory that Nexus searches for skills, not a skill: ${path}.`, 'List its skills:'),
     name: (name: string) => `No skill is named '${name}'.`,
-    similar: (names: readonly string[]) => (names.length === 0 ? '' : `Similar names: ${names.join(', ')}. `),
     near: (name: string) => `Did you mean '${name}'? Run:`,
     blocked: () => 'Some directories could not be searched. Fix the problem below first.',
     list: () => 'List all skills:',

@@ -98,23 +98,15 @@ function notFound(name: string, { catalog, roots = [], paths = WHOLE_PATHS }: Fa
   const answer = (fix: string, command?: readonly string[]): Finding =>
     finding('not-found', 'error', { message, fix, ...(places.length > 0 && { places }), ...(command && { command }) })
   const near = nearest(name, all) ?? nearest(lastPart(name.replace(/\/(?:SKILL\.md)?$/i, '')), all)
-  const { similar, blocked, list, create, near: didYouMean } = MESSAGES['not-found']
+  const { blocked, list, create, near: didYouMean } = MESSAGES['not-found']
   if (near !== undefined) return answer(didYouMean(near), ['skills', 'why', near])
-  const alike = similar(namesLike(name, all))
-  if (isBlocked) return answer(`${alike}${blocked()}`)
-  if (!NEW_NAME.test(name)) return answer(`${alike}${list()}`, LIST)
+  if (isBlocked) return answer(blocked())
+  if (!NEW_NAME.test(name)) return answer(list(), LIST)
   const file = roots[0] && `${roots[0].path}/${name}/${SKILL_FILE}`
-  return answer(`${alike}${create(file && paths.shown(file))}`, ['skills', 'init', name])
+  return answer(create(file && paths.shown(file)), ['skills', 'init', name])
 }
 
 const LIST = ['skills', 'list', '--all']
-
-/** Names that contain the word. */
-function namesLike(name: string, names: readonly string[]): readonly string[] {
-  const wanted = nameKey(name).toLowerCase()
-  if (wanted.length < 3) return []
-  return names.filter((each) => nameKey(each).toLowerCase().includes(wanted)).slice(0, MAX_ALIKE)
-}
 
 /** A root, and what the sources reported of it. */
 function placeOf(

@@ -171,7 +171,7 @@ test(
         'tests: [{ tool: read_file, args: { pth: x }, expect: deny }]',
         /args has an unknown argument 'pth' of read_file \(did you mean 'path'/,
       ],
-      ['{ "tests": [{ "tool": "sleep", "expect": "deny", "x": 1 }] }', /bad\.yaml:1:50: The key 'x' is unknown/],
+      ['{ "tests": [{ "tool": "sleep", "expect": "deny", "x": 1 }] }', /bad\.yaml:1:50: tests\.0\.x: Invalid key/],
     ] as const) {
       writeFileSync(join(place.workspace, 'bad.yaml'), text)
       const ran = await place.run(['policy', 'test', 'bad.yaml'])
