@@ -4,6 +4,11 @@
 set -euo pipefail
 node=$1 directory=$2; shift 2
 mount --bind "$directory/hosts" /etc/hosts
+# The state of root is that of the machine: what an earlier run installed there would be used again.
+if [ -w /var/lib ]; then
+  mkdir -p /var/lib/nexus "$directory/state"
+  mount --bind "$directory/state" /var/lib/nexus
+fi
 ip link set lo up
 unshare -n "$node" "$(dirname "$0")/servers.mjs" "$directory" &
 servers=$!
