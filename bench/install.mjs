@@ -157,7 +157,7 @@ async function refreshed({ nexus, fresh, runs, urls }) {
   }
   for (const source of sources) await refresh(source)
   const base = timed(() => program('git', ['ls-remote', urls.sources[0]]))
-  const all = timed(() => Promise.all(sources.map(refresh)))
+  const all = timed(async () => nexus.resultsOf(await nexus.sideBySide(sources, refresh)))
   return [
     await row('refresh without news, × `ls-remote`', '≤ 1.3', { runs, base, other: timed(() => refresh(sources[0])) }),
     await row('ten sources of one host, × the same', '≤ 4', { runs, base, other: all }),

@@ -18,7 +18,9 @@ import {
   readMemory,
   readStatus,
   refreshKept,
+  resultsOf,
   type Scope,
+  sideBySide,
   type SourceStatus,
   type Waiting,
 } from '../skills/install/index.ts'
@@ -74,7 +76,7 @@ export function refreshSource(
   return refreshKept(scope, source, { access, alone: aloneOf(loaded, signal), now: new Date() })
 }
 
-/** Refreshes sources side by side. Rejects with the first failure that is no problem of a source, when all have ended. */
+/** Refreshes sources, several side by side. Rejects with the first failure that is no problem of a source, when all have ended. */
 export async function refreshAll(
   sources: readonly GitSource[],
   loaded: LoadedConfig,
@@ -82,8 +84,7 @@ export async function refreshAll(
 ): Promise<void> {
   const settings = sources.length > 1 ? readGitSettings(environment.home, signal) : undefined
   const options = { environment, signal, ...(settings && { settings }) }
-  const ended = await Promise.allSettled(sources.map((each) => refreshSource(each, loaded, options)))
-  for (const each of ended) if (each.status === 'rejected') throw each.reason
+  resultsOf(await sideBySide(sources, (each) => refreshSource(each, loaded, options)))
 }
 
 export function refreshAccess(scope: Scope, loaded: LoadedConfig, { environment, settings, signal }: RefreshOptions) {

@@ -52,7 +52,7 @@ export const INSTALL_COMMANDS: Rows = {
     load: async () => (await import('./commands/skills/update.ts')).updateSkills,
   },
   'skills outdated': {
-    summary: 'which installed skills have a newer revision; exit code 1 when one has',
+    summary: 'which installed skills have a newer revision; exit code 1 when one has, 3 when a server does not answer',
     usage: '[name…]',
     options: { ...SCOPE },
     load: async () => (await import('./commands/skills/update.ts')).outdatedSkills,

@@ -14,6 +14,7 @@ import type { Wanted } from './plan.ts'
 import { hasRevision, keepRevision, packageOfRevision } from './revisions.ts'
 import type { Refs } from './git-output.ts'
 import { Repository } from './repository.ts'
+import { resultsOf, sideBySide } from './side-by-side.ts'
 import { lockOf, readMemory, type Remembered, type Scope } from './scope.ts'
 import { installError, MESSAGES } from './messages.ts'
 
@@ -31,13 +32,13 @@ interface FollowAccess extends SourceAccess, Pick<LocatorRules, 'httpHosts'> {}
 
 type GitSource = Extract<LockedSource, { type: 'git' }>
 
-/** Asks every repository once, side by side. A source that cannot be reached is a result, not a failure. */
+/** Asks every repository once, several side by side. A source that cannot be reached is a result, not a failure. */
 export async function findNews(skills: readonly LockedSkill[], access: FollowAccess): Promise<readonly News[]> {
   const urls = new Set(
     skills.flatMap(({ source }) => (source.type === 'git' && source.follows !== 'commit' ? [source.url] : [])),
   )
-  const asked = await Promise.all([...urls].map(async (url) => [url, await refsOf(url, access)] as const))
-  const refs = new Map(asked)
+  const asked = await sideBySide([...urls], async (url) => [url, await refsOf(url, access)] as const)
+  const refs = new Map(resultsOf(asked))
   return skills.map((skill) => {
     const about = { name: nameOfPlace(skill.place), skill }
     const { source } = skill

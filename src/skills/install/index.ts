@@ -46,3 +46,4 @@ export { asksAnything, type AskKind, type Asks, planOf, type PlannedSkill, type 
 export { runInstall, safeInstallers, whyNotRun } from './dependencies.ts'
 export { enforce, judge, type Judged } from './policy.ts'
 export { lockOf, readMemory, type Scope, scopeOf } from './scope.ts'
+export { resultsOf, sideBySide } from './side-by-side.ts'

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { guardSeats, seatDrift } from './clients.ts'
 import { copyAt, type Drift, driftOf } from './copies.ts'
 import { guardCopy, type Overwriting } from './guard.ts'
@@ -48,7 +49,7 @@ export interface Applied {
 
 const KEPT_REVISIONS = 5
 
-/** Places planned skills and writes the lock. Throws CONFLICT for local edits and for copies that the lock does not have. */
+/** Places planned skills and writes the lock. Throws CONFLICT for local edits, for copies that the lock does not have, and where the lock has another revision than the plan. */
 export async function applyPlan(
   scope: Scope,
   planned: readonly PlannedSkill[],
@@ -63,6 +64,7 @@ export async function applyPlan(
     for (const plan of planned) {
       const { place, name, package: packed } = plan
       const before = lock.get(place)
+      if (!isAsPlanned(plan, before)) throw installError('CONFLICT', MESSAGES.lockChanged(name))
       const there = await copyAt(scope, place)
       const copy = await guardCopy(scope, { name, place, there, before, next: packed.digest }, options)
       if (copy !== undefined) kept.set(name, copy)
@@ -77,6 +79,12 @@ export async function applyPlan(
     await change(scope, { changes, lock, memory, seats: { filled: placed } })
     return { lock, kept }
   })
+}
+
+/** What a person agreed to replaces what the plan has seen; a process that placed the same meanwhile changed nothing of it. */
+function isAsPlanned({ before, package: packed }: PlannedSkill, now: LockedSkill | undefined): boolean {
+  const isSame = now?.digest === before?.digest && isDeepStrictEqual(now?.source, before?.source)
+  return isSame || now?.digest === packed.digest
 }
 
 function entryOf(plan: PlannedSkill, before: LockedSkill | undefined, { clients }: ApplyOptions): LockedSkill {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fetchLocked, fetchNews, fetchNpm, findNews, findToRestore, lockOf, planOf, refreshKept, keptScope, restore, verifyCopies } from '../../../src/skills/install/index.ts' // oxfmt-ignore
+import { applyPlan, fetchLocked, fetchNews, fetchNpm, findNews, findToRestore, lockOf, openSource, planOf, refreshKept, removeSkills, keptScope, resultsOf, restore, sideBySide, verifyCopies } from '../../../src/skills/install/index.ts' // oxfmt-ignore
 import { skillText, startGitServer } from './git-server.ts'
 import { Ground } from './rig.ts'
 
@@ -23,6 +23,34 @@ test('a restore ends where another lock came between its fetch and its change', 
   writeFileSync(scope.lockPath, second)
   await assert.rejects(restore(scope, { due, wanted }, here.options), { code: 'CONFLICT' })
   assert.ok(!existsSync(join(scope.root, 'skills/a')))
+})
+
+test('a plan is refused where another lock came after it, and the lock and the copy stay', async (t) => {
+  const here = new Ground(t)
+  const { scope } = here
+  versions(here)
+  await here.folder('one')
+  const [first, firstLock] = [lockOf(scope), readFileSync(scope.lockPath)]
+  await using source = await openSource({ type: 'directory', path: join(here.root, 'two') }, here.access())
+  const wanted = (await source.read(source.candidates)).map((each) => ({
+    package: each,
+    source: source.lockedAs(each),
+  }))
+  const planned = await planOf(scope, wanted, first)
+  await removeSkills(scope, ['a'], here.options)
+  const fix = /changed the lock meanwhile. Try again/
+  const isRefused = (error: { code?: string; fix?: string }) => error.code === 'CONFLICT' && fix.test(String(error.fix))
+  await assert.rejects(applyPlan(scope, planned, here.options), isRefused)
+  assert.deepEqual([lockOf(scope).size, existsSync(join(scope.root, 'skills/a'))], [0, false])
+
+  await here.folder('one')
+  await applyPlan(scope, await planOf(scope, wanted, lockOf(scope)), here.options)
+  // Another process took the same meanwhile: nothing of the plan has changed.
+  await applyPlan(scope, planned, here.options)
+  writeFileSync(scope.lockPath, firstLock)
+  const added = await planOf(scope, wanted, new Map())
+  await assert.rejects(applyPlan(scope, added, here.options), isRefused)
+  assert.deepEqual(readFileSync(scope.lockPath), firstLock)
 })
 
 test('a kept revision that is damaged is not placed; it is let go, and the next try asks the source', async (t) => {
@@ -134,4 +162,22 @@ test('a server without filters, and one of the first protocol, give the same ski
     await here.install({ type: 'git', url: server.url('plain') })
     assert.equal(readFileSync(join(here.scope.root, 'skills/a/data.txt'), 'utf8'), 'data')
   }
+})
+
+test('many sources are asked a few at a time, and a failure keeps no other from its end', async () => {
+  const [running, most, ended] = [new Set<number>(), { value: 0 }, new Set<number>()]
+  const items = Array.from({ length: 40 }, (_, index) => index)
+  const results = await sideBySide(items, async (item) => {
+    running.add(item)
+    most.value = Math.max(most.value, running.size)
+    await new Promise(setImmediate)
+    running.delete(item)
+    ended.add(item)
+    if (item === 3) throw new Error('three')
+    return item
+  })
+  assert.equal(most.value, 8)
+  assert.equal(ended.size, 40)
+  assert.throws(() => resultsOf(results), /three/)
+  assert.deepEqual(resultsOf(results.filter((_, index) => index !== 3)), items.filter((item) => item !== 3)) // oxfmt-ignore
 })

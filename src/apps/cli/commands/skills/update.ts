@@ -1,3 +1,4 @@
+import { CODES } from '../../../../kernel/index.ts'
 import {
   fetchNews,
   findNews,
@@ -17,16 +18,18 @@ import { sourceText } from '../../show/installed.ts'
 import { type Installing, noteKept, openInstalling, scopeData } from '../../installing/place.ts'
 import { INSTALL_WORDS } from '../../installing/words.ts'
 
-/** `nexus skills outdated [name…]`: exit code 1 when a skill has a newer revision. */
+/** `nexus skills outdated [name…]`: exit code 1 when a skill has a newer revision; that of the failure when a source could not be asked. */
 export async function outdatedSkills(invocation: Invocation): Promise<Answer> {
   const { terminal, positionals } = invocation
   const installing = await openInstalling(invocation)
   const waiting = waitingSources(installing.loaded, positionals).flatMap((each) => each.waiting)
   const news = await ask(chosen(installing, positionals), installing)
   const isNewer = waiting.length > 0 || news.some(({ state }) => state === 'newer')
+  const failed = news.find(({ error }) => error !== undefined)?.error
   return {
     data: { ...scopeData(installing.scope), skills: news.map(newsData), waiting },
-    exit: isNewer ? 1 : 0,
+    // Without an answer of every source nobody knows that nothing is newer.
+    exit: failed ? CODES[failed.code].exit : Number(isNewer),
     show: () => {
       for (const { name } of waiting) terminal.line(INSTALL_WORDS.waits(name))
       for (const each of news.filter(({ state }) => state === 'newer' || state === 'unreachable'))
