@@ -100,13 +100,18 @@ export async function fillSeats(scope: Scope, skills: readonly LockedSkill[]): P
   })
 }
 
-/** Makes the directory, and removes what processes that are gone have left in it. */
+/** Makes the directory, without what processes that are gone have left in it. */
 async function openSeats(tree: Tree, directory: string): Promise<void> {
   const parts = directory.split('/')
   for (let count = 1; count <= parts.length; count++) {
     const above = parts.slice(0, count).join('/')
     if (tree.entry(above) === undefined) tree.makeDirectory(above, { mode: 0o755 })
   }
+  await sweepSeats(tree, directory)
+}
+
+/** Removes what processes that are gone have left. */
+async function sweepSeats(tree: Tree, directory: string): Promise<void> {
   for (const { name } of (await tree.list(directory)).entries) {
     const owner = HIDDEN.exec(name)?.[1]
     if (owner !== undefined && isOwnerGone(owner)) await tree.removeAll(`${directory}/${name}`)
@@ -122,9 +127,7 @@ async function fill(
   { skill, seat }: { readonly skill: LockedSkill; readonly seat: Seat },
 ): Promise<void> {
   const { directory, path, target } = seat
-  const own = `${ownerToken()}-${randomHex()}`
-  const staged = `${directory}/.nexus-new-${own}`
-  const backup = `.nexus-old-${own}`
+  const staged = `${directory}/.nexus-new-${ownerToken()}-${randomHex()}`
   try {
     tree.makeLink(staged, target)
   } catch (error) {
@@ -136,22 +139,31 @@ async function fill(
       placed.close()
     }
   }
-  if (tree.entry(path) !== undefined) tree.rename(path, backup)
+  const backup = tree.entry(path) === undefined ? undefined : hide(tree, path)
   tree.rename(staged, nameOfPlace(skill.place))
-  await tree.removeAll(`${directory}/${backup}`)
+  if (backup !== undefined) await tree.removeAll(`${directory}/${backup}`)
 }
 
 /** Removes links and copies that are ours; anything else there is somebody's own. */
 export async function emptySeats(scope: Scope, skills: readonly LockedSkill[]): Promise<void> {
-  const left = skills.flatMap((skill) => seatsOf(scope, skill).map(({ path, target }) => ({ skill, path, target })))
+  const left = skills.flatMap((skill) => seatsOf(scope, skill).map((seat) => ({ skill, ...seat })))
   if (left.length === 0) return
   await withBase(scope, async (tree) => {
-    for (const { skill, path, target } of left) {
+    for (const { skill, directory, path, target } of left) {
       const there = tree.entry(path)
       if (there?.target === target) tree.remove(path, 'link')
-      else if (there?.kind === 'directory' && (await isOurCopy(scope, path, skill))) await tree.removeAll(path)
+      else if (there?.kind === 'directory' && (await isOurCopy(scope, path, skill))) await tree.removeAll(`${directory}/${hide(tree, path)}`) // oxfmt-ignore
     }
+    for (const directory of new Set(left.map((each) => each.directory)))
+      if (tree.entry(directory)?.kind === 'directory') await sweepSeats(tree, directory)
   })
+}
+
+/** A copy that was removed in part would be none of ours after `kill -9`, and stay. Returns the name that no program finds. */
+function hide(tree: Tree, path: string): string {
+  const backup = `.nexus-old-${ownerToken()}-${randomHex()}`
+  tree.rename(path, backup)
+  return backup
 }
 
 async function isOurCopy(scope: Scope, path: string, { digest }: LockedSkill): Promise<boolean> {

@@ -1,4 +1,5 @@
 /** A process that installs, updates, rolls back and removes one skill for ever, also for other programs, until it is killed. */
+import './no-links.ts'
 import { join } from 'node:path'
 import {
   applyPlan,

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fetchLocked, findToRestore, lockOf, removeSkills, restore, verifyCopies } from '../../../src/skills/install/index.ts' // oxfmt-ignore
 import { skillText } from './git-server.ts'
+import { refuse, refuseLinks } from './no-links.ts'
 import { Ground } from './rig.ts'
 
 const CLIENTS = ['claude-code', 'codex']
@@ -63,4 +64,19 @@ test('a copy for a program follows the lock: it is replaced by updates, verified
   // It is somebody's own by now.
   assert.equal(readFileSync(join(here.seat, 'data.txt'), 'utf8'), 'mine')
   assert.ok(!existsSync(join(here.scope.root, '.agents/skills/a')))
+})
+
+test('a copy for a program that cannot be removed whole is seen by no program, and the next change removes the rest', async (t) => {
+  const here = ground(t)
+  t.after(refuseLinks())
+  await here.folder('one', { clients: ['claude-code'] })
+  assert.ok(lstatSync(here.seat).isDirectory())
+  const end = refuse('unlinkSync', 'EIO', 2)
+  await removeSkills(here.scope, ['a'], here.options).catch(() => undefined)
+  end()
+  const seats = join(here.scope.root, '.claude/skills')
+  assert.deepEqual(readdirSync(seats).filter((name) => !name.startsWith('.')), []) // oxfmt-ignore
+  await here.folder('two', { clients: ['claude-code'] })
+  await removeSkills(here.scope, ['a'], here.options)
+  assert.equal(existsSync(here.seat), false)
 })
