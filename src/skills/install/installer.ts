@@ -81,7 +81,7 @@ export async function applyPlan(
   })
 }
 
-/** What a person agreed to replaces what the plan has seen; a process that placed the same meanwhile changed nothing of it. */
+/** A person agreed to replace the revision that the plan has seen; a process that placed the same meanwhile changed nothing of that. */
 function isAsPlanned({ before, package: packed }: PlannedSkill, now: LockedSkill | undefined): boolean {
   const isSame = now?.digest === before?.digest && isDeepStrictEqual(now?.source, before?.source)
   return isSame || now?.digest === packed.digest
