@@ -24,7 +24,7 @@ export async function sendToAgent(invocation: Invocation): Promise<Answer> {
   const message = async (): Promise<Message> => {
     const content = await readTask({ ...invocation, positionals: invocation.positionals.slice(1) })
     const request = stringFlag(invocation, 'request')
-    return { id, content, ...(request !== undefined && { request }) }
+    return { id, content, request }
   }
   const client = await serverOf(invocation)
   if (client) return answerOf(await sendServed(client, invocation, await message()), invocation)
@@ -57,10 +57,7 @@ export async function sendServed(
     onEvent: eventShower(invocation, id),
     onQuestion: answerer(client, invocation),
   })
-  const sent = await servedAgents(client).send(id, content, {
-    signal,
-    ...(request !== undefined && { requestId: request }),
-  })
+  const sent = await servedAgents(client).send(id, content, { signal, requestId: request })
   if (sent.type !== 'answered') return sent
   const { turnId, text } = sent.result
   // Another server on the same store may have run it: its words come only with the answer.
@@ -77,7 +74,7 @@ export async function sendShown(
   const { signal } = invocation
   using _showing = showing({ pool, local }, invocation, id)
   // Awaited here, because the events are shown until this returns.
-  return await pool.send(id, content, { signal, ...(request !== undefined && { requestId: request }) })
+  return await pool.send(id, content, { signal, requestId: request })
 }
 
 /** Shows the turns of an agent and its descendants until it is disposed of. */

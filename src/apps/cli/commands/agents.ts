@@ -137,10 +137,7 @@ export function agentMessages(invocation: Invocation): Promise<Answer> {
   const offset = numberFlag(invocation, 'offset', { from: 0, to: MOST, example: 20 })
   const limit = numberFlag(invocation, 'limit', { from: 1, to: MOST, example: 50 })
   return look(invocation, async (pool) => {
-    const part = await pool.messages(id, {
-      ...(offset !== undefined && { offset }),
-      ...(limit !== undefined && { limit }),
-    })
+    const part = await pool.messages(id, { offset, limit })
     const { terminal } = invocation
     const show = (): void => {
       for (const message of part.messages)
