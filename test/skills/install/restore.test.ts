@@ -181,3 +181,24 @@ test('many sources are asked a few at a time, and a failure keeps no other from 
   assert.throws(() => resultsOf(results), /three/)
   assert.deepEqual(resultsOf(results.filter((_, index) => index !== 3)), items.filter((item) => item !== 3)) // oxfmt-ignore
 })
+
+test('a lock with conflict markers, and one of a newer format, stop every change and stay as they are', async (t) => {
+  const here = new Ground(t)
+  const { scope } = here
+  versions(here)
+  await here.folder('one')
+  const text = readFileSync(scope.lockPath, 'utf8')
+  const damaged = [
+    [`<<<<<<< HEAD\n${text}=======\n${text}>>>>>>> theirs\n`, /conflict markers/, /remove the markers, then run: nexus skills ci/],
+    [text.replace('"version": 1\n', '"version": 99\n'), /format 99/, /Update Nexus/],
+  ] as const // oxfmt-ignore
+  for (const [lock, message, fix] of damaged) {
+    writeFileSync(scope.lockPath, lock)
+    const isRefused = (error: Error & { fix?: string }) => message.test(error.message) && fix.test(String(error.fix))
+    await assert.rejects(here.folder('two'), isRefused)
+    await assert.rejects(removeSkills(scope, ['a'], here.options), isRefused)
+    await assert.rejects(verifyCopies(scope), isRefused)
+    assert.equal(readFileSync(scope.lockPath, 'utf8'), lock)
+    assert.match(readFileSync(join(scope.root, 'skills/a/SKILL.md'), 'utf8'), /license: one/)
+  }
+})

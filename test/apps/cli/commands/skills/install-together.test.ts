@@ -42,6 +42,15 @@ test('a commit that a force push took from its branch is restored, where the ser
   const restored = await place.run(['skills', 'ci', '--yes'], { cwd, env })
   assert.equal(restored.code, 0, restored.stderr)
   assert.match(readFileSync(join(cwd, 'skills/a/SKILL.md'), 'utf8'), /one/)
+
+  const lock = join(cwd, 'nexus-skills.lock')
+  const { 'skills/a': a, ...rest } = JSON.parse(readFileSync(lock, 'utf8')) as { 'skills/a': { source: object } }
+  const gone = { ...a, source: { ...a.source, url: 'http://127.0.0.1:9/gone.git' } }
+  writeFileSync(lock, JSON.stringify({ 'skills/a': a, 'skills/gone': gone, ...rest }))
+  const { code, stdout } = await place.run(['skills', 'outdated'], { cwd })
+  assert.equal(code, 3, 'one source gave no answer, so the list is not whole')
+  assert.match(stdout, /^a .* → main /m)
+  assert.match(stdout, /^gone  not known: /m)
 })
 
 test('nexus skills list ends the install that a killed process left', async (t) => {
