@@ -73,7 +73,7 @@ export const SESSION_COMMANDS: Rows = {
     summary: 'bring held changes into the workspace',
     usage: '[id] [path…]',
     options: { yes: flag('do not ask'), force: flag('also where a file changed since') },
-    examples: ['nexus changes keep 3f2a', 'nexus changes keep 3f2a .envrc --yes'],
+    examples: ['nexus changes keep .envrc', 'nexus changes keep 3f2a .envrc --yes'],
     load: async () => (await import('./commands/changes.ts')).keepChanges,
   },
   'changes drop': {

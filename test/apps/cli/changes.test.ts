@@ -60,6 +60,30 @@ test('a command of a skill: its changes are listed, shown, kept and undone', { s
   assert.match(gone.stderr, /No command has changed this workspace/)
 })
 
+test('a first word that fits no id is a path of the newest set', { skip }, async (t) => {
+  const place = new Place(t)
+  const path = (name: string): string => join(place.workspace, name)
+  const script =
+    'for f in a.txt sub/b.txt; do mkdir -p sub; echo x > $f; done; for f in .envrc .one .two; do echo x > $f; done'
+  assert.equal((await place.run(['skills', 'run', '--trust', 'csv-report', '--', script])).code, 0)
+  const kept = await place.run(['changes', 'keep', '.envrc', './.one', '--yes'])
+  assert.equal(kept.code, 0, kept.stderr)
+  assert.deepEqual(
+    ['.envrc', '.one', '.two'].map((name) => existsSync(path(name))),
+    [true, true, false],
+  )
+  assert.match((await place.run(['changes', 'drop', '.two'])).stderr, /Dropped 1 held change\./)
+  writeFileSync(path('a.txt'), 'by hand\n')
+  const undone = await place.run(['changes', 'undo', 'sub', 'a.txt', '--force'])
+  assert.equal(undone.code, 0, undone.stderr)
+  assert.deepEqual([existsSync(path('a.txt')), existsSync(path('sub/b.txt'))], [false, false])
+  const missing = await place.run(['changes', 'keep', '.none', '--yes'])
+  assert.match(missing.stderr, /The set [0-9a-f]{12} holds nothing at \.none\./)
+  const { data } = JSON.parse((await place.run(['changes', 'list', '--json'])).stdout) as { data: Data }
+  const typo = data.sets[0]?.id.startsWith('0') === true ? '1' : '0'
+  assert.match((await place.run(['changes', 'drop', typo])).stderr, /There is no change set with the id/)
+})
+
 test('a name that a command chose runs nothing in the command that undo shows', { skip }, async (t) => {
   const place = new Place(t)
   const name = 'a $(touch pwned);b.txt'

@@ -117,10 +117,15 @@ test('the same asked by an agent over MCP: its answer names what changed and wha
   const [, id = ''] =
     /Nexus holds .*\.envrc \(.*The user can take it: nexus changes keep ([0-9a-f]{12})/.exec(text) ?? []
   assert.notEqual(id, '')
-  assert.equal((await place.run(['changes', 'keep', id, '.envrc', '--yes'], { cwd: directory })).code, 0)
+  const shown = await place.run(['changes', 'show', id, '--diff'], { cwd: directory })
+  assert.match(shown.stdout, /held +added +\.envrc: [^]*\+export X=1[^]*\+touch pwned/)
+  assert.equal((await place.run(['changes', 'keep', '.envrc', '--yes'], { cwd: directory })).code, 0)
   assert.match(await call('cat .envrc; .venv/bin/tool'), /export X=1\nit works/)
-  assert.equal((await place.run(['changes', 'undo', id], { cwd: directory })).code, 0)
-  assert.deepEqual(NAMES.map(read), ['one\n', 'one\n', 'one\n'])
+  writeFileSync(join(directory, 'b.txt'), 'by hand\n')
+  const undone = await place.run(['changes', 'undo', id], { cwd: directory })
+  assert.equal(undone.code, 1)
+  assert.match(undone.stderr, /b\.txt was left: it changed since/)
+  assert.deepEqual(NAMES.map(read), ['one\n', 'by hand\n', 'one\n'])
   assert.equal(git('rev-parse', 'main'), before)
 })
 

@@ -18,7 +18,7 @@ import type { Answer, Invocation } from '../command.ts'
 import { errorOf, many } from '../failure.ts'
 import { choose, confirm } from '../interactive/confirm.ts'
 import { inShort, isOfSkills, printChange } from '../show/change-set.ts'
-import { theOne } from '../stored.ts'
+import { matchingIds, theOne } from '../stored.ts'
 
 /** `nexus changes list`: what commands and tools changed in this workspace, the newest first. */
 export async function listChanges(invocation: Invocation): Promise<Answer> {
@@ -72,13 +72,12 @@ export async function showChanges(invocation: Invocation): Promise<Answer> {
 /** `nexus changes keep <id> [path…]`: shows what is held, asks, and brings it into the workspace. */
 export async function keepChanges(invocation: Invocation): Promise<Answer> {
   const { terminal, flags } = invocation
-  const { paths, force } = choiceOf(invocation)
-  const { records, set, held } = await inSets(invocation, (sets) => {
-    const found = findSet(sets.records, invocation)
+  const { records, set, paths, held } = await inSets(invocation, (sets) => {
+    const found = findChosen(sets.records, invocation)
     const waiting = sets.records
-      .entries(found.id)
-      .filter((entry) => HELD.includes(entry.verdict) && isChosen(entry, paths))
-    return Promise.resolve({ records: sets.records, set: found, held: waiting })
+      .entries(found.set.id)
+      .filter((entry) => HELD.includes(entry.verdict) && isChosen(entry, found.paths))
+    return Promise.resolve({ records: sets.records, ...found, held: waiting })
   })
   if (held.length === 0) throw nothingFor(set, paths, 'holds')
   if (held.some(isOfSkills))
@@ -99,7 +98,7 @@ export async function keepChanges(invocation: Invocation): Promise<Answer> {
   }
   // The set that was shown: another may be the newest by now.
   const shown = { ...invocation, positionals: [set.id, ...paths] }
-  return moved(shown, 'kept', (at, found) => keep({ ...at, set: found }, { paths, force }))
+  return moved(shown, 'kept', (at, choice) => keep(at, choice))
 }
 
 /** Asks what becomes of what some sets hold, until a person leaves it: to show, keep or drop it. */
@@ -118,30 +117,19 @@ export async function offerHeld(sets: readonly { readonly id: string }[], invoca
   }
 }
 
-/** The paths of a set that are meant. Throws INVALID_ARGUMENT where all of it would be forced. */
-function choiceOf({ positionals, flags, command }: Invocation): Choice {
-  const paths = positionals.slice(1)
-  const force = flags['force'] === true
-  if (!force || paths.length > 0) return { paths, force }
-  const message = 'Nothing was changed: --force replaces files that changed since, and no file was named.'
-  throw errorOf('INVALID_ARGUMENT', message, `Name each file: nexus ${command} ID PATH --force`)
-}
-
 /** `nexus changes undo [id] [path…]`: restores what was there before. */
 export async function undoChanges(invocation: Invocation): Promise<Answer> {
-  const { paths, force } = choiceOf(invocation)
-  return moved(invocation, 'restored', async (at, set) => {
-    const outcomes = await undo({ ...at, set }, { paths, force })
-    if (outcomes.length === 0) throw nothingFor(set, paths, 'has applied')
+  return moved(invocation, 'restored', async (at, choice) => {
+    const outcomes = await undo(at, choice)
+    if (outcomes.length === 0) throw nothingFor(at.set, choice.paths, 'has applied')
     return outcomes
   })
 }
 
 /** `nexus changes drop <id> [path…]`: gives up what is held. */
 export async function dropChanges(invocation: Invocation): Promise<Answer> {
-  const paths = invocation.positionals.slice(1)
   const { id, dropped } = await inSets(invocation, async (at) => {
-    const set = findSet(at.records, invocation)
+    const { set, paths } = findChosen(at.records, invocation)
     const found = await drop({ ...at, set }, { paths })
     if (found.length === 0) throw nothingFor(set, paths, 'holds')
     return { id: set.id, dropped: found }
@@ -165,12 +153,12 @@ export async function forgetChanges(invocation: Invocation): Promise<Answer> {
 async function moved(
   invocation: Invocation,
   verb: 'kept' | 'restored',
-  work: (at: SetsAt, set: ChangeSet) => Promise<Outcome[]>,
+  work: (at: SetsAt & { readonly set: ChangeSet }, choice: Choice) => Promise<Outcome[]>,
 ): Promise<Answer> {
   const { terminal } = invocation
   const { id, outcomes } = await inSets(invocation, async (at) => {
-    const set = findSet(at.records, invocation)
-    return { id: set.id, outcomes: await work(at, set) }
+    const { set, ...choice } = findChosen(at.records, invocation)
+    return { id: set.id, outcomes: await work({ ...at, set }, choice) }
   })
   const left = outcomes.filter(({ result }) => result !== 'done')
   return {
@@ -208,6 +196,30 @@ function findSet(records: Records, { positionals: [wanted] }: Invocation): Chang
   if (newest === undefined) throw errorOf('FILE_NOT_FOUND', 'No command has changed this workspace.')
   if (wanted === undefined) return newest
   return theOne(all, wanted, { noun: 'change set', list: ['changes', 'list'] })
+}
+
+/**
+ * A set with the paths of it that are meant. The first word is an id where it fits one, else it is a path of the newest set; with `./` it is
+ * always a path. Throws INVALID_ARGUMENT where all of a set would be forced.
+ */
+function findChosen(
+  records: Records,
+  invocation: Invocation,
+): { readonly set: ChangeSet; readonly paths: readonly string[]; readonly force: boolean } {
+  const { flags, command } = invocation
+  const [first = '', ...others] = invocation.positionals.map((word) => word.replace(/^(\.\/+)+(?=.)/, ''))
+  const [given] = invocation.positionals
+  const [newest] = records.list()
+  const isId = given === undefined || (given === first && matchingIds(records.list(), first).length > 0)
+  // A mistyped id is reported as one.
+  const isTypo =
+    /^[0-9a-f]+$/.test(given ?? '') && newest && !records.entries(newest.id).some((entry) => isChosen(entry, [first]))
+  const set = findSet(records, isId || isTypo === true ? invocation : { ...invocation, positionals: [] })
+  const paths = isId ? others : [first, ...others]
+  const force = flags['force'] === true
+  if (!force || paths.length > 0) return { set, paths, force }
+  const message = 'Nothing was changed: --force replaces files that changed since, and no file was named.'
+  throw errorOf('INVALID_ARGUMENT', message, `Name each file: nexus ${command} ID PATH --force`)
 }
 
 async function inSets<T>(invocation: Invocation, work: (at: SetsAt) => Promise<T>): Promise<T> {
