@@ -21,7 +21,9 @@ const FILES = {
   'src/main.js': 'export const answer = 6 * 7\n',
   'test_day.py': 'def test_day():\n    assert 6 * 7 == 42\n',
   'go.mod': 'module day\n',
-  'main.go': 'package main\n\nfunc main() { println("built") }\n',
+  'main.go': 'package main\n\nfunc answer() int { return 6 * 7 }\n\nfunc main() { println(answer()) }\n',
+  'main_test.go':
+    'package main\n\nimport "testing"\n\nfunc TestAnswer(t *testing.T) {\n\tif answer() != 42 {\n\t\tt.Fatal()\n\t}\n}\n',
 }
 
 /** Where they are installed once; or why they cannot be. */
@@ -41,7 +43,7 @@ function whyNoTools(): string | undefined {
   return undefined
 }
 
-test('vite build, eslint --cache, pytest, go build and npm install come back without keep, twice', async (context) => {
+test('vite build, eslint --cache, pytest, go build, go test and npm install come back without keep, twice', async (context) => {
   const why = whySkipped() ?? whyNoTools()
   if (why !== undefined) return context.skip(why)
   const { stateDir, workspace } = openPlace(context)
@@ -62,7 +64,7 @@ test('vite build, eslint --cache, pytest, go build and npm install come back wit
     'node_modules/.bin/eslint --cache src',
     'node_modules/.bin/eslint --cache --cache-location node_modules/.cache/eslint/ src',
     'PYTHONPATH=.venv/lib/python3/site-packages python3 -m pytest -q',
-    ...(existsSync(GO) ? ['go build -o built . && ./built'] : []),
+    ...(existsSync(GO) ? ['go build -o built . && ./built', 'go test .'] : []),
     'npm install --offline --no-audit --no-fund --no-save --silent --install-links ./lib',
     'ls node_modules/lib/package.json .eslintcache node_modules/.cache/eslint',
   ]
@@ -77,6 +79,6 @@ test('vite build, eslint --cache, pytest, go build and npm install come back wit
     assert.match(readFileSync(join(workspace, 'dist/index.html'), 'utf8'), /assets/)
   }
   assert.equal(readdirSync(join(workspace, 'node_modules')).length, packages)
-  for (const name of ['.eslintcache', '.pytest_cache', '__pycache__', 'node_modules/lib'])
+  for (const name of ['.eslintcache', '.pytest_cache', '__pycache__', 'node_modules/lib', '.cache', 'go'])
     assert.ok(!existsSync(join(workspace, name)), name)
 })
