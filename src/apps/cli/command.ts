@@ -1,5 +1,5 @@
 import type { Environment } from '../../config/index.ts'
-import { commandFix, type Diagnostic, type Fix, nearest, type NexusError, toSafeLine } from '../../kernel/index.ts'
+import { commandFix, type Diagnostic, type Fix, type NexusError, toSafeLine } from '../../kernel/index.ts'
 import { errorOf, type Failure } from './failure.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -128,17 +128,14 @@ export function listFlag(invocation: Invocation, name: string): readonly string[
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : []
 }
 
-/** The value of a flag that is one of some words; undefined when it was not given. Throws INVALID_ARGUMENT for another word. */
+/** The value of a flag that is one of some words, as `readArguments` has checked; undefined when it was not given. */
 export function choiceFlag<Word extends string>(
   invocation: Invocation,
   name: string,
   words: readonly Word[],
 ): Word | undefined {
   const given = stringFlag(invocation, name)
-  const word = words.find((known) => known === given)
-  if (given === undefined || word !== undefined) return word
-  const message = `--${name} '${toSafeLine(given)}' is not supported. Supported: ${words.join(', ')}.`
-  throw errorOf('INVALID_ARGUMENT', message, `Write --${name} ${nearest(given, words) ?? words[0]}.`)
+  return words.find((known) => known === given)
 }
 
 /** The whole number of a flag; undefined when it was not given. Throws INVALID_ARGUMENT. */

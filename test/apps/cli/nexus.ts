@@ -111,9 +111,10 @@ export class Place {
 
 function copyMissing(from: string, to: string, name: string): void {
   const part = join(to, `${name}.${process.pid}`)
-  // A later run may have kept more.
-  if ((statSync(join(to, name), { throwIfNoEntry: false })?.size ?? 0) >= statSync(join(from, name)).size) return
+  const sizeIn = (directory: string): number => statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0
   try {
+    // A later run may have kept more.
+    if (sizeIn(from) <= sizeIn(to)) return
     mkdirSync(to, { recursive: true, mode: 0o700 })
     copyFileSync(join(from, name), part)
     renameSync(part, join(to, name))

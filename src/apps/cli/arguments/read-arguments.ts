@@ -57,7 +57,10 @@ interface OptionToken {
 function checkOption(command: Command, token: OptionToken): void {
   const { name: words, options = {} } = command
   const { name, rawName, value } = token
-  const known: Readonly<Record<string, Pick<OptionSpec, 'type' | 'short' | 'value'>>> = { ...options, ...COMMON }
+  const known: Readonly<Record<string, Pick<OptionSpec, 'type' | 'short' | 'value' | 'choices'>>> = {
+    ...options,
+    ...COMMON,
+  }
   const option = Object.hasOwn(known, name) ? known[name] : undefined
   if (option === undefined) {
     const guess = rawName.startsWith('--') ? nearest(name, Object.keys(known)) : undefined
@@ -65,14 +68,22 @@ function checkOption(command: Command, token: OptionToken): void {
     const message = `nexus ${words} has no option ${toSafeLine(rawName)}.`
     throw errorOf('INVALID_ARGUMENT', message, commandFix(lead, ...words.split(' '), '--help'))
   }
-  if (option.type === 'string') checkValue(command, token, option.value)
+  if (option.type === 'string') checkValue(command, token, option)
   else if (value !== undefined)
     throw errorOf('INVALID_ARGUMENT', `nexus ${words}: --${name} takes no value.`, `Write --${name} alone.`)
 }
 
 /** After `=` any word is the value; a word behind a space that begins with `-` is not. */
-function checkValue(command: Command, { name, value, inlineValue }: OptionToken, shown = 'VALUE'): void {
-  if (value !== undefined && (inlineValue === true || !/^-./.test(value))) return
+function checkValue(
+  command: Command,
+  { name, value, inlineValue }: OptionToken,
+  { value: shown = 'VALUE', choices }: Pick<OptionSpec, 'value' | 'choices'>,
+): void {
+  if (value !== undefined && (inlineValue === true || !/^-./.test(value))) {
+    if (!choices || choices.includes(value)) return
+    const message = `--${name} '${toSafeLine(value)}' is not supported. Supported: ${choices.join(', ')}.`
+    throw errorOf('INVALID_ARGUMENT', message, `Write --${name} ${nearest(value, choices) ?? choices[0]}.`)
+  }
   const isMissing = value === undefined || isOption(command, value)
   const about = `nexus ${command.name}:`
   if (isMissing) throw errorOf('INVALID_ARGUMENT', `${about} --${name} needs a value.`, `Write --${name} ${shown}.`)
