@@ -62,7 +62,7 @@ export interface Agents {
   /** The agent behind its ancestors that have rows, the root first; empty for an unknown key. */
   chain(key: string): Promise<readonly AgentRecord[]>
   /**
-   * Ends it with its descendants, and returns those that ended. Their messages that wait are cancelled with their questions,
+   * Ends it with its descendants, and returns those that ended, by path. Their messages that wait are cancelled with their questions,
    * owners of running turns are asked to stop, and remembered answers go; histories stay.
    */
   end(key: string): Promise<readonly AgentRecord[]>

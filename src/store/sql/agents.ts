@@ -110,7 +110,9 @@ export function createSqlAgents(scope: Scope): Agents {
     end: (key) =>
       scope.change(async (tx) => {
         await mustGet(tx, key)
-        const ended = (await tx.all(END, { key })).map((row) => toAgent(row))
+        const ended = (await tx.all(END, { key }))
+          .map((row) => toAgent(row))
+          .toSorted((a, b) => (a.path < b.path ? -1 : 1))
         for (const agent of ended) {
           for (const { id } of await tx.all(OPEN_TURNS, { sessionId: agent.sessionId }))
             await cancelTurn(scope, tx, String(id))

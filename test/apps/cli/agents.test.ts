@@ -62,8 +62,13 @@ async function story(t: TestContext, settings: string): Promise<void> {
       ['nexus_create', { agent_id: 'w', preset: 'sandboxed', instructions: 'worker', max_tokens: 1000 }],
       ['nexus_send', { agent_id: 'w', content: 'Work.' }],
       'Boss has the answer.',
+      ['nexus_create', { agent_id: 'r', instructions: 'runaway', max_tokens: 300, message: 'Go.' }],
       'Boss goes on.',
     ],
+    runaway: Array.from({ length: 20 }, () => ['nexus_status', { agent_id: 'r' }] as const),
+    one: [['nexus_send', { agent_id: 'b', content: 'Go.' }]],
+    two: [['nexus_send', { agent_id: 'c', content: 'Go.' }]],
+    three: [['sleep', { seconds: 600 }]],
     worker: [
       ['write_file', { path: outside, content: 'x' }],
       ['run_command', { command: 'echo ran >> ran.txt' }],
@@ -100,10 +105,34 @@ async function story(t: TestContext, settings: string): Promise<void> {
   assert.match(messages.stdout, /ACCESS_DENIED|PERMISSION_DENIED/)
   const on = await place.run(['run', '--agent', 'boss', 'Go on.', ...model])
   assert.match(on.stdout, /^Boss goes on\./, on.stderr)
+  const told = (await place.run(['agent', 'messages', 'boss'])).stdout
+  assert.match(told, /The budget of boss\/r is used up: 300 of 300 tokens/, 'the runaway child ended')
+  const spent = (await data<Status>('agent', 'status', 'boss')).status
+  assert.deepEqual(
+    [spent.used.own.totalTokens, spent.used.subtree.totalTokens, spent.left.maxTokens],
+    [500, 1100, 3200],
+  )
   const destroyed = await place.run(['agent', 'destroy', 'boss'])
-  assert.match(destroyed.stdout, /^Ended: boss, w/)
+  assert.match(destroyed.stdout, /^Ended: boss, r, w/)
   assert.match((await place.run(['agent', 'list', '--ended'])).stdout, /boss\/w {2}ended/)
   assert.equal((await place.run(['agent', 'status', 'w'])).code, 4)
+  await cancelGrandchild(place, model)
+}
+
+/** A message is cancelled from another terminal, down to the sleeping tool of a grandchild. */
+async function cancelGrandchild(place: Place, model: readonly string[]): Promise<void> {
+  await place.run(['agent', 'create', 'a', '--instructions', 'one'])
+  await place.run(['agent', 'create', 'b', '--parent', 'a', '--preset', 'trusted', '--instructions', 'two'])
+  await place.run(['agent', 'create', 'c', '--parent', 'b', '--preset', 'trusted', '--instructions', 'three'])
+  assert.match((await place.run(['agent', 'tree'])).stdout, /^a .*\n {2}b .*\n {4}c /)
+  const sending = place.start(['agent', 'send', 'a', 'Go.', '--request', 'req-1', ...model])
+  const sent = ended(sending)
+  await new Promise<void>((resolve) => sending.stderr?.on('data', (text) => /→ sleep/.test(text) && resolve()))
+  assert.match((await place.run(['agent', 'cancel', 'a', 'req-1'])).stdout, /^Cancelled/)
+  const began = Date.now()
+  const { code } = await sent
+  assert.equal(code, 130)
+  assert.ok(Date.now() - began < 2_000, `it took ${Date.now() - began} ms`)
 }
 
 describe('agents outlive their process:', { concurrency: true }, () => {
@@ -149,26 +178,6 @@ test('a parent that was killed while its child worked goes on before its next me
   assert.match((await place.run(['agent', 'cancel', 'boss', 'three'])).stdout, /^Cancelled/)
   assert.deepEqual(await openQuestions(), [])
   assert.equal((await data<Status>('agent', 'status', 'w')).status.state, 'idle')
-})
-
-test('a message is cancelled from another terminal, down to the sleeping tool of a grandchild', async (t) => {
-  const { place, model } = await setUp(t, '', {
-    one: [['nexus_send', { agent_id: 'b', content: 'Go.' }]],
-    two: [['nexus_send', { agent_id: 'c', content: 'Go.' }]],
-    three: [['sleep', { seconds: 600 }]],
-  })
-  await place.run(['agent', 'create', 'a', '--instructions', 'one'])
-  await place.run(['agent', 'create', 'b', '--parent', 'a', '--preset', 'trusted', '--instructions', 'two'])
-  await place.run(['agent', 'create', 'c', '--parent', 'b', '--preset', 'trusted', '--instructions', 'three'])
-  assert.match((await place.run(['agent', 'tree'])).stdout, /^a .*\n {2}b .*\n {4}c /)
-  const sending = place.start(['agent', 'send', 'a', 'Go.', '--request', 'req-1', ...model])
-  const sent = ended(sending)
-  await new Promise<void>((resolve) => sending.stderr?.on('data', (text) => /→ sleep/.test(text) && resolve()))
-  assert.match((await place.run(['agent', 'cancel', 'a', 'req-1'])).stdout, /^Cancelled/)
-  const began = Date.now()
-  const { code } = await sent
-  assert.equal(code, 130)
-  assert.ok(Date.now() - began < 2_000, `it took ${Date.now() - began} ms`)
 })
 
 test('what names no agent is refused at the command line and in nexus.yaml, and is never a path', async (t) => {
