@@ -19,8 +19,8 @@ import { inputHash } from './build-stamp.mjs'
 import { ROOT } from './setup/process.mjs'
 
 const DIST = join(ROOT, 'dist')
-/** Packages that become part of the command: many small files, needed with every nexus.yaml. Others are loaded when used. */
-const BUNDLED = ['get-east-asian-width', 'json5', 'valibot', 'yaml']
+/** Packages that become part of the command: many small files, needed with every nexus.yaml or call of a tool. Others are loaded when used. */
+const BUNDLED = ['ajv', 'get-east-asian-width', 'json5', 'valibot', 'yaml']
 /** Packages that only MCP and the server need: many small files, too. They are in a file of their own, which no other command reads. */
 const SDK = /^(?:@modelcontextprotocol\/|zod(?:\/|$))/
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
 import {
+  chmodSync,
   copyFileSync,
   cpSync,
   existsSync,
@@ -115,10 +116,13 @@ function copyMissing(from: string, to: string, name: string): void {
   try {
     // A later run may have kept more.
     if (sizeIn(from) <= sizeIn(to)) return
-    mkdirSync(to, { recursive: true, mode: 0o700 })
+    // Tests run as other users too, and may read what is kept here; a home is closed.
+    const isShared = to === COMPILED
+    mkdirSync(to, { recursive: true, mode: isShared ? 0o755 : 0o700 })
     copyFileSync(join(from, name), part)
+    chmodSync(part, isShared ? 0o644 : 0o600)
     renameSync(part, join(to, name))
-    if (to === COMPILED)
+    if (isShared)
       for (const old of readdirSync(to))
         if (!old.includes(BUILD) && !old.includes(SDK)) rmSync(join(to, old), { force: true })
   } catch {
