@@ -1,4 +1,4 @@
-// All checks, one line per stage: format, lint, types, then the tests with the runner's own report.
+// All checks, one line per stage: format, lint with types, then the tests with the runner's own report.
 // With arguments only `node --test` runs, with these: npm test -- test/skills/gate/gate.test.ts --test-name-pattern bins
 import { execFile } from 'node:child_process'
 import { closeSync, existsSync, globSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
@@ -10,8 +10,7 @@ import { passThrough, ROOT } from './setup/process.mjs'
 const CODE = ['src', 'test', 'scripts', 'bench', 'examples'].filter((directory) => existsSync(join(ROOT, directory)))
 const STAGES = [
   { name: 'format', fix: 'npm run format', command: ['oxfmt', '--list-different'] },
-  { name: 'lint', command: ['oxlint', '--type-aware', '--deny-warnings', ...CODE] },
-  { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
+  { name: 'lint and types', command: ['oxlint', '--type-aware', '--type-check', '--deny-warnings', ...CODE] },
 ]
 /** A test that hangs is ended and named; far above what any test needs. */
 const TEST_TIMEOUT_MS = 240_000
@@ -45,6 +44,7 @@ function failureOf({ name, fix, command: [tool, ...args] }) {
 const SHARED = [
   ['kernel', 'yaml', 'authorize', 'config', 'skills/{format,gate,catalog,diagnose,load}'],
   ['agents', 'runtime', 'public', 'testing'],
+  ['local', 'machine/{files,skill-files,net,programs,host,egress}', 'apps/{rpc,client}'],
 ]
 
 /** This run decides about a change: a sandbox that does not work fails it (test/machine/sandbox/required.ts). */

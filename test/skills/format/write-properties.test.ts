@@ -13,6 +13,8 @@ import {
 import type { SkillDocument } from '../../../src/kernel/index.ts'
 import { seedFor } from './skills.ts'
 
+const ROUNDS = Number(process.env['TEST_ROUNDS'] ?? 3)
+
 /** Everything that is read of a document but the frontmatter as such. */
 function fields(document: SkillDocument | undefined): unknown {
   if (document === undefined) return undefined
@@ -121,7 +123,7 @@ test('migrate then parse equals parse, for every field that is read; and twice i
           assert.ok(after.split(/\r\n?|\n/).includes(line))
       }
     }),
-    { numRuns: 200, seed: seedFor(t) },
+    { numRuns: 20 * ROUNDS, seed: seedFor(t) },
   )
 })
 
@@ -137,7 +139,7 @@ test('the flat form has only texts, and its way back ends in what was read', (t)
         for (const item of Object.values(value)) assert.equal(typeof item, 'string')
       assert.deepEqual(fields(parseSkill(migrateSkill(flat, options).text, options).document), fields(before))
     }),
-    { numRuns: 100, seed: seedFor(t) },
+    { numRuns: 10 * ROUNDS, seed: seedFor(t) },
   )
 })
 
@@ -194,7 +196,7 @@ test('no text makes a rewrite or a strict check throw; a fix keeps what is read 
         )
       }
     }),
-    { numRuns: 250, seed: seedFor(t) },
+    { numRuns: 25 * ROUNDS, seed: seedFor(t) },
   )
 })
 
@@ -205,6 +207,6 @@ test('after a fix no repaired value and no odd spelling is left', (t) => {
       const { diagnostics } = fixSkill(text, { path: 'p' })
       assert.ok(!diagnostics.some(({ code }) => ['yaml-repaired', 'key-spelling'].includes(code)), text)
     }),
-    { numRuns: 150, seed: seedFor(t) },
+    { numRuns: 15 * ROUNDS, seed: seedFor(t) },
   )
 })
