@@ -49,7 +49,7 @@ const LEFT_TURNS = `update turns set
 
 const IS_WAITING = `update turns set ended_at = null where project_id = :projectId and id = :turnId`
 
-/** The time of what its owner wrote about it last: nobody knows when a process ended. */
+/** When its owner last wrote about it, since the end of a process leaves no time. */
 const LEFT = `update turns set away = away || case when away = '' then '' else ',' end ||
     (select cast(max(at) as text) from (
       select started_at as at from turns where project_id = :projectId and id = :turnId

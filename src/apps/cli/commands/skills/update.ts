@@ -28,7 +28,7 @@ export async function outdatedSkills(invocation: Invocation): Promise<Answer> {
   const failed = news.find(({ error }) => error !== undefined)?.error
   return {
     data: { ...scopeData(installing.scope), skills: news.map(newsData), waiting },
-    // Without an answer of every source nobody knows that nothing is newer.
+    // A source that did not answer may have something newer.
     exit: failed ? CODES[failed.code].exit : Number(isNewer),
     show: () => {
       for (const { name } of waiting) terminal.line(INSTALL_WORDS.waits(name))
