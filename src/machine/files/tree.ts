@@ -66,6 +66,10 @@ export class Tree {
     this.#root.close()
   }
 
+  [Symbol.dispose](): void {
+    this.close()
+  }
+
   /** Entries of a directory, unsorted. */
   async list(path: string, options?: ListOptions): Promise<{ entries: Named[]; isComplete: boolean }> {
     return listNames(this.#at(path), options)

@@ -1,9 +1,9 @@
 import { join, relative } from 'node:path'
-import { codeOf, isOwnerGone, ownerToken, Tree } from '../../machine/files/index.ts'
+import { codeOf, Tree } from '../../machine/files/index.ts'
 import { copyAt, type Drift, driftOf, filesAt, writeFiles } from './copies.ts'
 import { guardCopy, type Overwriting } from './guard.ts'
 import { type LockedSkill, nameOfPlace } from './lock-file.ts'
-import { HIDDEN, randomHex } from './names.ts'
+import { hiddenName, sweep } from './names.ts'
 import type { Scope } from './scope.ts'
 import { installError, MESSAGES } from './messages.ts'
 
@@ -107,15 +107,7 @@ async function openSeats(tree: Tree, directory: string): Promise<void> {
     const above = parts.slice(0, count).join('/')
     if (tree.entry(above) === undefined) tree.makeDirectory(above, { mode: 0o755 })
   }
-  await sweepSeats(tree, directory)
-}
-
-/** Removes what processes that are gone have left. */
-async function sweepSeats(tree: Tree, directory: string): Promise<void> {
-  for (const { name } of (await tree.list(directory)).entries) {
-    const owner = HIDDEN.exec(name)?.[1]
-    if (owner !== undefined && isOwnerGone(owner)) await tree.removeAll(`${directory}/${name}`)
-  }
+  await sweep(tree, directory)
 }
 
 /** Systems without links, and those where only an administrator may make them. */
@@ -127,17 +119,12 @@ async function fill(
   { skill, seat }: { readonly skill: LockedSkill; readonly seat: Seat },
 ): Promise<void> {
   const { directory, path, target } = seat
-  const staged = `${directory}/.nexus-new-${ownerToken()}-${randomHex()}`
+  const staged = `${directory}/${hiddenName('new')}`
   try {
     tree.makeLink(staged, target)
   } catch (error) {
     if (!NO_LINKS.has(codeOf(error))) throw error
-    const placed = new Tree(scope.root)
-    try {
-      await writeFiles(tree, staged, await filesAt(scope, placed, skill.place))
-    } finally {
-      placed.close()
-    }
+    await writeFiles(tree, staged, await filesAt(scope, skill.place))
   }
   const backup = tree.entry(path) === undefined ? undefined : hide(tree, path)
   tree.rename(staged, nameOfPlace(skill.place))
@@ -155,13 +142,13 @@ export async function emptySeats(scope: Scope, skills: readonly LockedSkill[]): 
       else if (there?.kind === 'directory' && (await isOurCopy(scope, path, skill))) await tree.removeAll(`${directory}/${hide(tree, path)}`) // oxfmt-ignore
     }
     for (const directory of new Set(left.map((each) => each.directory)))
-      if (tree.entry(directory)?.kind === 'directory') await sweepSeats(tree, directory)
+      if (tree.entry(directory)?.kind === 'directory') await sweep(tree, directory)
   })
 }
 
 /** A copy that was removed in part would be none of ours after `kill -9`, and stay. Returns the name that no program finds. */
 function hide(tree: Tree, path: string): string {
-  const backup = `.nexus-old-${ownerToken()}-${randomHex()}`
+  const backup = hiddenName('old')
   tree.rename(path, backup)
   return backup
 }
@@ -192,10 +179,6 @@ export async function seatDrift(
 }
 
 async function withBase<T>(scope: Scope, work: (tree: Tree) => Promise<T>): Promise<T> {
-  const tree = new Tree(baseOf(scope))
-  try {
-    return await work(tree)
-  } finally {
-    tree.close()
-  }
+  using tree = new Tree(baseOf(scope))
+  return await work(tree)
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Manifest } from '../../kernel/index.ts'
-import type { Tree } from '../../machine/files/index.ts'
+import { Tree } from '../../machine/files/index.ts'
 import { readManifest, type ReadManifest } from '../../machine/skill-files/index.ts'
 import type { PackedFile } from './found.ts'
 import { type LockedSkill, lockedFiles } from './lock-file.ts'
@@ -37,7 +37,8 @@ export function driftOf(
 }
 
 /** The files of a copy, whole. */
-export async function filesAt(scope: Pick<Scope, 'root'>, tree: Tree, place: string): Promise<PackedFile[]> {
+export async function filesAt(scope: Pick<Scope, 'root'>, place: string): Promise<PackedFile[]> {
+  using tree = new Tree(scope.root)
   const files: PackedFile[] = []
   for (const { path, executable, size } of (await copyAt(scope, place))?.files ?? [])
     files.push({ path, executable, bytes: (await tree.read(`${place}/${path}`, { maxBytes: size + 1 })).bytes })

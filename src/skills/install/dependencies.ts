@@ -59,12 +59,8 @@ async function place(
   const got = sha256(bytes)
   if (got !== digest) throw installError('SKILL_INVALID', MESSAGES.otherDownload(url, digest, got))
   makeDirectory(dirname(file), { mkdirSync, statSync })
-  const tree = new Tree(dirname(file))
-  try {
-    await tree.write(basename(file), { bytes, mode: 0o644 })
-  } finally {
-    tree.close()
-  }
+  using tree = new Tree(dirname(file))
+  await tree.write(basename(file), { bytes, mode: 0o644 })
 }
 
 async function runOne(
@@ -76,8 +72,7 @@ async function runOne(
   const ended = await runProgram({
     command: [found.path, ...args],
     environment: { ...variables, HOME: home, DEBIAN_FRONTEND: 'noninteractive' },
-    ...{ path, timeoutMs: INSTALL_MS, maxOutputBytes: MAX_OUTPUT_BYTES, maxErrorBytes: MAX_ERROR_BYTES },
-    ...(signal && { signal }),
+    ...{ path, timeoutMs: INSTALL_MS, maxOutputBytes: MAX_OUTPUT_BYTES, maxErrorBytes: MAX_ERROR_BYTES, signal },
   })
   if (ended.type === 'ended' && ended.code === 0) return
   const why = ended.type === 'failed' ? ended.why : `ended with ${ended.signal ?? `code ${ended.code}`}`

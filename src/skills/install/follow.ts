@@ -1,21 +1,20 @@
 import { join } from 'node:path'
-import { guardSeats, seatDrift } from './clients.ts'
+import { seatDrift } from './clients.ts'
 import { copyAt, type Drift, driftOf } from './copies.ts'
 import { isNexusError, type NexusError } from '../../kernel/index.ts'
 import type { Candidate, Package } from './found.ts'
 import { newestOf, openCommit, type Resolved } from './git-source.ts'
-import { guardCopy, type Overwriting } from './guard.ts'
-import { type Alone, change, inScope } from './installer.ts'
+import type { Overwriting } from './guard.ts'
+import { type Alone, changeScope } from './installer.ts'
 import { type Lock, type LockedSkill, type LockedSource, nameOfPlace } from './lock-file.ts'
 import { checkArchiveUrl, checkGitUrl, type Locator, type LocatorRules } from './locator.ts'
 import { gitAccess, openSource, type SourceAccess } from './open-source.ts'
-import type { Change } from './place.ts'
 import type { Wanted } from './plan.ts'
-import { hasRevision, keepRevision, packageOfRevision } from './revisions.ts'
+import { hasRevision, packageOfRevision } from './revisions.ts'
 import type { Refs } from './git-output.ts'
 import { Repository } from './repository.ts'
 import { resultsOf, sideBySide } from './side-by-side.ts'
-import { lockOf, readMemory, type Remembered, type Scope } from './scope.ts'
+import { readMemory, type Scope } from './scope.ts'
 import { installError, MESSAGES } from './messages.ts'
 
 /** Whether one skill has a newer revision. */
@@ -162,7 +161,7 @@ export async function fetchLocked(
   for (const { skill, isKept } of all.filter(({ isWhole }) => !isWhole)) {
     const { source } = skill
     if (isKept) wanted.push({ package: await packageOfRevision(scope, skill), source })
-    else if (source.type === 'git') due.push({ skill, source, at: atCommit(source) })
+    else if (source.type === 'git') due.push({ skill, source, at: source })
     else wanted.push({ package: await readAgain(scope, skill, access), source })
   }
   const { fetched, gone } = await fetchAt(due, access)
@@ -176,10 +175,6 @@ export async function fetchLocked(
     if (digest !== expected) throw installError('SKILL_INVALID', MESSAGES.notTheSame(name, expected, digest))
   }
   return got
-}
-
-function atCommit({ commit, follows, ref }: GitSource): Resolved {
-  return { commit, follows, ...(ref !== undefined && { ref }) }
 }
 
 /** From the folder, file or address that the lock or this machine has. */
@@ -209,37 +204,24 @@ function locatorOf(scope: Scope, { place, source }: LockedSkill, rules: FollowAc
 }
 
 /**
- * Places what `fetchLocked` gave, and makes the links and copies for other programs; the lock stays as it is. Throws CONFLICT for copies with local
- * edits that are not to be overwritten, and where the lock was changed after it was read.
+ * Places what `fetchLocked` gave, and makes the links and copies for other programs; the lock stays as it is. Returns where copies of replaced edits
+ * are, by name. Throws CONFLICT for copies with local edits that are not to be overwritten, and where the lock was changed after it was read.
  */
 export async function restore(
   scope: Scope,
   { due, wanted }: { readonly due: readonly ToRestore[]; readonly wanted: readonly Wanted[] },
   options: Overwriting & { readonly alone: Alone; readonly now: Date },
 ): Promise<ReadonlyMap<string, string>> {
-  return inScope(scope, options, async () => {
-    const lock = lockOf(scope)
-    const memory: Record<string, Remembered> = { ...readMemory(scope) }
-    const kept = new Map<string, string>()
-    const changes: Change[] = []
-    const packages = new Map(wanted.map(({ package: packed }) => [packed.directory, packed]))
+  const packages = new Map(wanted.map(({ package: packed }) => [packed.directory, packed]))
+  const { kept } = await changeScope(scope, options, async (edit) => {
     for (const { name, skill } of due) {
       const { place, digest } = skill
-      const before = lock.get(place)
+      const before = edit.lock.get(place)
       if (before?.digest !== digest) throw installError('CONFLICT', MESSAGES.lockChanged(name))
       const packed = packages.get(name)
-      if (packed) {
-        const guarded = { name, place, there: await copyAt(scope, place), before, next: digest }
-        const copy = await guardCopy(scope, guarded, options)
-        if (copy !== undefined) kept.set(name, copy)
-        await keepRevision(scope.nexusHome, packed)
-        changes.push({ place, files: packed.files })
-        memory[place] = { before: [], ...memory[place], seenAt: options.now.toISOString() }
-      }
-      for (const [seat, path] of await guardSeats(scope, { before, next: before }, options)) kept.set(seat, path)
+      await edit.place(name, { before, next: before, packed })
+      if (packed) edit.memory[place] = { before: [], ...edit.memory[place], seenAt: options.now.toISOString() }
     }
-    const filled = due.flatMap(({ skill }) => lock.get(skill.place) ?? [])
-    await change(scope, { changes, lock, memory, seats: { filled } })
-    return kept
   })
+  return kept
 }

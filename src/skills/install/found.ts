@@ -32,13 +32,30 @@ export interface Package extends Candidate {
   readonly leftOut: readonly string[]
 }
 
-/** The skill of a SKILL.md, or why there is none. */
-export function candidateOf(
-  path: string,
-  bytes: Uint8Array,
-): Candidate | { readonly path: string; readonly why: string } {
+/** A directory whose SKILL.md gives no skill, and why. */
+interface Refusal {
+  readonly path: string
+  readonly why: string
+}
+
+/** The skills of SKILL.md files. */
+export function candidatesOf(skillFiles: readonly Pick<PackedFile, 'path' | 'bytes'>[]): {
+  readonly candidates: readonly Candidate[]
+  readonly refused: readonly Refusal[]
+} {
+  const read = skillFiles.map(candidateOf)
+  return { candidates: read.filter((each) => 'name' in each), refused: read.filter((each) => 'why' in each) }
+}
+
+/** The directory of a SKILL.md; empty for the root. */
+export function directoryOf(path: string): string {
+  return path === SKILL_FILE ? '' : path.slice(0, -SKILL_FILE.length - 1)
+}
+
+function candidateOf({ path: file, bytes }: Pick<PackedFile, 'path' | 'bytes'>): Candidate | Refusal {
+  const path = directoryOf(file)
   const directory = path.slice(path.lastIndexOf('/') + 1)
-  const { document, diagnostics } = parseSkill(bytes, { path: path === '' ? SKILL_FILE : `${path}/${SKILL_FILE}` })
+  const { document, diagnostics } = parseSkill(bytes, { path: file })
   if (!document)
     return { path, why: diagnostics.find(({ severity }) => severity === 'error')?.message ?? 'cannot be read' }
   const name = document.name ?? directory

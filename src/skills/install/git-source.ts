@@ -1,5 +1,5 @@
 import { SKILL_FILE } from '../../kernel/index.ts'
-import { type Candidate, candidateOf, type Package, packageOf } from './found.ts'
+import { type Candidate, candidatesOf, directoryOf, type Package, packageOf } from './found.ts'
 import type { LockedSource } from './lock-file.ts'
 import { checkPath, type Locator } from './locator.ts'
 import { installError, MESSAGES } from './messages.ts'
@@ -140,11 +140,9 @@ async function sourceAt(
   const directories = only ?? skillFiles.map(({ path }) => directoryOf(path)).filter(isLikely)
   await repository.measure([...skillFiles, ...directories.flatMap((path) => filesOf(files, path).own)])
   const texts = await repository.files(skillFiles)
-  const read = skillFiles.map(({ path, id }) => candidateOf(directoryOf(path), texts.get(id) ?? new Uint8Array()))
   const { commit, follows, ref } = resolved
   return {
-    candidates: read.filter((each) => 'name' in each),
-    refused: read.filter((each) => 'why' in each),
+    ...candidatesOf(skillFiles.map(({ path, id }) => ({ path, bytes: texts.get(id) ?? new Uint8Array() }))),
     read: (candidates) => readAll(repository, files, candidates),
     lockedAs: ({ path }) => ({
       type: 'git',
@@ -160,10 +158,6 @@ async function sourceAt(
 
 function isSkillFile(path: string): boolean {
   return path === SKILL_FILE || path.endsWith(`/${SKILL_FILE}`)
-}
-
-function directoryOf(path: string): string {
-  return path === SKILL_FILE ? '' : path.slice(0, -SKILL_FILE.length - 1)
 }
 
 /** Folders of examples and of other programs' packages are no place for skills to install. */

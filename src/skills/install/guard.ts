@@ -15,7 +15,7 @@ export interface Overwriting {
   readonly command?: readonly string[]
 }
 
-interface Guarded {
+export interface Guarded {
   readonly name: string
   readonly place: string
   readonly there: ReadManifest | undefined
@@ -58,18 +58,13 @@ async function keepEdits(
   { name, place }: { name: string; place: string },
   drift: readonly Drift[],
 ): Promise<string> {
-  const state = openState(scope)
-  const source = new Tree(join(scope.root, place))
+  using state = openState(scope)
+  using source = new Tree(join(scope.root, place))
   const directory = `edits/${name}-${randomHex()}`
-  try {
-    for (const { path, change } of drift) {
-      if (change === 'missing') continue
-      const { bytes, mode } = await source.read(path, { maxBytes: Number.MAX_SAFE_INTEGER })
-      await state.write(`${directory}/${path}`, { bytes, mode: mode & 0o700, makesParents: true })
-    }
-    return join(scope.stateDirectory, directory)
-  } finally {
-    source.close()
-    state.close()
+  for (const { path, change } of drift) {
+    if (change === 'missing') continue
+    const { bytes, mode } = await source.read(path, { maxBytes: Number.MAX_SAFE_INTEGER })
+    await state.write(`${directory}/${path}`, { bytes, mode: mode & 0o700, makesParents: true })
   }
+  return join(scope.stateDirectory, directory)
 }

@@ -37,7 +37,7 @@ export {
   type SourceStatus,
   type Waiting,
 } from './kept-source.ts'
-export { hostOfLocator, type Locator, locatorText, type LocatorRules, readLocator } from './locator.ts'
+export { hostOfLocator, type Locator, type LocatorRules, readLocator } from './locator.ts'
 export { installError, MESSAGES as INSTALL_MESSAGES } from './messages.ts'
 export { fetchNpm, npmHosts, readNpmLock } from './npm-lock.ts'
 export { openSource, type SourceAccess } from './open-source.ts'

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Manifest } from '../../kernel/index.ts'
 import { guardSeats, seatDrift } from './clients.ts'
 import { copyAt, type Drift, driftOf } from './copies.ts'
-import { guardCopy, type Overwriting } from './guard.ts'
+import type { Package } from './found.ts'
+import { guardCopy, type Guarded, type Overwriting } from './guard.ts'
 import { type Lock, type LockedSkill, lockedFiles, nameOfPlace } from './lock-file.ts'
-import { type Change, commit, recover, type Step } from './place.ts'
+import { type Change, commit, recover } from './place.ts'
 import type { PlannedSkill, Wanted } from './plan.ts'
 import { collectRevisions, hasRevision, keepRevision, packageOfRevision } from './revisions.ts'
-import { type Memory, lockOf, openPlaces, readMemory, type Remembered, type Scope, usedDigests } from './scope.ts'
+import { lockOf, openPlaces, readMemory, type Remembered, type Scope, usedDigests } from './scope.ts'
 import { installError, MESSAGES } from './messages.ts'
 
 /** Does work while no other process changes a directory: the lock of the workspace. */
@@ -35,16 +37,83 @@ export async function inScope<T>(
   })
 }
 
-/** Changes a scope, and lets go of the revisions that nothing refers to any more. */
-export async function change(scope: Scope, step: Step): Promise<void> {
-  await commit(scope, step)
-  if (step.changes.length > 0) await collectRevisions(scope.nexusHome, usedDigests(scope))
-}
-
 export interface Applied {
   readonly lock: Lock
   /** Where copies of replaced edits are, by name. */
   readonly kept: ReadonlyMap<string, string>
+}
+
+interface Placing {
+  readonly before: LockedSkill | undefined
+  readonly next: LockedSkill
+  /** The files of a new copy; undefined where the copy stays, and only links or copies for other programs are made. */
+  readonly packed: Package | undefined
+}
+
+/** One step on a scope: its new lock and memory, and what is placed and removed. Nothing is changed before the step is committed. */
+class Edit {
+  readonly lock: Map<string, LockedSkill>
+  readonly memory: Record<string, Remembered>
+  readonly kept = new Map<string, string>()
+  readonly changes: Change[] = []
+  readonly filled: LockedSkill[] = []
+  readonly emptied: LockedSkill[] = []
+  readonly #scope: Scope
+  readonly #overwriting: Overwriting
+
+  constructor(scope: Scope, overwriting: Overwriting) {
+    this.#scope = scope
+    this.#overwriting = overwriting
+    this.lock = new Map(lockOf(scope))
+    this.memory = { ...readMemory(scope) }
+  }
+
+  /** Throws CONFLICT for what a person would lose. */
+  async place(name: string, { before, next, packed }: Placing): Promise<void> {
+    const { place, digest } = next
+    if (packed) {
+      const there = await this.#guard({ name, place, before, next: digest })
+      if (there?.treeDigest !== digest) this.changes.push({ place, files: packed.files })
+    }
+    for (const [seat, path] of await guardSeats(this.#scope, { before, next }, this.#overwriting))
+      this.kept.set(seat, path)
+    if (packed) await keepRevision(this.#scope.nexusHome, packed)
+    this.lock.set(place, next)
+    this.filled.push(next)
+  }
+
+  /** Throws as `place`. */
+  async remove(name: string, before: LockedSkill): Promise<void> {
+    const { place } = before
+    await this.#guard({ name, place, before })
+    this.changes.push({ place, files: undefined })
+    this.lock.delete(place)
+    delete this.memory[place]
+    this.emptied.push(before)
+  }
+
+  async #guard(guarded: Omit<Guarded, 'there'>): Promise<Manifest | undefined> {
+    const there = await copyAt(this.#scope, guarded.place)
+    const copy = await guardCopy(this.#scope, { ...guarded, there }, this.#overwriting)
+    if (copy !== undefined) this.kept.set(guarded.name, copy)
+    return there
+  }
+}
+
+/** Changes a scope in one step under its lock, and lets go of the revisions that nothing refers to any more. */
+export async function changeScope(
+  scope: Scope,
+  options: Overwriting & { readonly alone: Alone },
+  work: (edit: Edit) => void | Promise<void>,
+): Promise<Applied> {
+  return inScope(scope, options, async () => {
+    const edit = new Edit(scope, options)
+    await work(edit)
+    const { lock, memory, kept, changes, filled, emptied } = edit
+    await commit(scope, { changes, lock, memory, seats: { filled, emptied } })
+    if (changes.length > 0) await collectRevisions(scope.nexusHome, usedDigests(scope))
+    return { lock, kept }
+  })
 }
 
 const KEPT_REVISIONS = 5
@@ -55,29 +124,21 @@ export async function applyPlan(
   planned: readonly PlannedSkill[],
   options: ApplyOptions,
 ): Promise<Applied> {
-  return inScope(scope, options, async () => {
-    const lock = new Map(lockOf(scope))
-    const kept = new Map<string, string>()
-    const changes: Change[] = []
-    const placed: LockedSkill[] = []
-    let memory = readMemory(scope)
+  return changeScope(scope, options, async (edit) => {
     for (const plan of planned) {
       const { place, name, package: packed } = plan
-      const before = lock.get(place)
+      const before = edit.lock.get(place)
       if (!isAsPlanned(plan, before)) throw installError('CONFLICT', MESSAGES.lockChanged(name))
-      const there = await copyAt(scope, place)
-      const copy = await guardCopy(scope, { name, place, there, before, next: packed.digest }, options)
-      if (copy !== undefined) kept.set(name, copy)
-      const next = entryOf(plan, before, options)
-      for (const [seat, path] of await guardSeats(scope, { before, next }, options)) kept.set(seat, path)
-      await keepRevision(scope.nexusHome, packed)
-      if (there?.treeDigest !== packed.digest) changes.push({ place, files: packed.files })
-      lock.set(place, next)
-      placed.push(next)
-      memory = remember(memory, place, { before, options, next: packed.digest })
+      await edit.place(name, { before, next: entryOf(plan, before, options), packed })
+      const was: Remembered | undefined = edit.memory[place]
+      const earlier = was?.before ?? []
+      const isNew = before !== undefined && before.digest !== packed.digest
+      edit.memory[place] = {
+        before: (isNew ? [...earlier, before] : earlier).slice(-KEPT_REVISIONS),
+        seenAt: options.now.toISOString(),
+        from: options.from ?? was?.from,
+      }
     }
-    await change(scope, { changes, lock, memory, seats: { filled: placed } })
-    return { lock, kept }
   })
 }
 
@@ -99,23 +160,6 @@ function entryOf(plan: PlannedSkill, before: LockedSkill | undefined, { clients 
   }
 }
 
-function remember(
-  memory: Memory,
-  place: string,
-  { before, options, next }: { before: LockedSkill | undefined; options: ApplyOptions; next: string },
-): Memory {
-  const was: Remembered | undefined = memory[place]
-  const earlier = was?.before ?? []
-  const more = before === undefined || before.digest === next ? earlier : [...earlier, before]
-  const from = options.from ?? was?.from
-  const remembered = {
-    before: more.slice(-KEPT_REVISIONS),
-    seenAt: options.now.toISOString(),
-    ...(from !== undefined && { from }),
-  }
-  return { ...memory, [place]: remembered }
-}
-
 /** The entry of a name. Throws SKILL_NOT_FOUND. */
 export function lockedOf(lock: Lock, name: string): LockedSkill {
   const found = [...lock.values()].find(({ place }) => place === name || nameOfPlace(place) === name)
@@ -129,25 +173,8 @@ export async function removeSkills(
   names: readonly string[],
   options: Omit<ApplyOptions, 'now'>,
 ): Promise<Applied> {
-  return inScope(scope, options, async () => {
-    const lock = new Map(lockOf(scope))
-    const kept = new Map<string, string>()
-    const changes: Change[] = []
-    const memory = { ...readMemory(scope) }
-    const removed: LockedSkill[] = []
-    for (const name of names) {
-      const before = lockedOf(lock, name)
-      const { place } = before
-      const there = await copyAt(scope, place)
-      const copy = await guardCopy(scope, { name, place, there, before }, options)
-      if (copy !== undefined) kept.set(name, copy)
-      lock.delete(place)
-      removed.push(before)
-      delete memory[place]
-      changes.push({ place, files: undefined })
-    }
-    await change(scope, { changes, lock, memory, seats: { emptied: removed } })
-    return { lock, kept }
+  return changeScope(scope, options, async (edit) => {
+    for (const name of names) await edit.remove(name, lockedOf(edit.lock, name))
   })
 }
 
@@ -161,29 +188,14 @@ export async function previousOf(scope: Scope, name: string): Promise<Wanted & {
 }
 
 /** Puts the revision before the current one back. Throws as `previousOf`, and CONFLICT for local edits. */
-export async function rollBack(
-  scope: Scope,
-  name: string,
-  options: ApplyOptions,
-): Promise<Pick<Applied, 'kept'> & { readonly previous: LockedSkill }> {
-  return inScope(scope, options, async () => {
-    const lock = new Map(lockOf(scope))
-    const current = lockedOf(lock, name)
-    const { place } = current
-    const memory = readMemory(scope)
-    const earlier = memory[place]?.before ?? []
+export async function rollBack(scope: Scope, name: string, options: ApplyOptions): Promise<Applied> {
+  return changeScope(scope, options, async (edit) => {
+    const current = lockedOf(edit.lock, name)
+    const { place, pinned, clients } = current
     const { previous, package: packed } = await previousOf(scope, name)
-    const there = await copyAt(scope, place)
-    const kept = new Map<string, string>()
-    const copy = await guardCopy(scope, { name, place, there, before: current, next: previous.digest }, options)
-    if (copy !== undefined) kept.set(name, copy)
-    const next = { ...previous, pinned: current.pinned, clients: current.clients }
-    for (const [seat, path] of await guardSeats(scope, { before: current, next }, options)) kept.set(seat, path)
-    lock.set(place, next)
-    const remembered = { ...memory, [place]: { ...memory[place], before: earlier.slice(0, -1) } }
-    const seats = { filled: [next] }
-    await change(scope, { changes: [{ place, files: packed.files }], lock, memory: remembered, seats })
-    return { previous, kept }
+    await edit.place(name, { before: current, next: { ...previous, pinned, clients }, packed })
+    const earlier = edit.memory[place]?.before ?? []
+    edit.memory[place] = { ...edit.memory[place], before: earlier.slice(0, -1) }
   })
 }
 
@@ -193,11 +205,9 @@ export async function setPinned(
   name: string,
   options: Pick<ApplyOptions, 'alone'> & { readonly pinned: boolean },
 ): Promise<void> {
-  await inScope(scope, options, async () => {
-    const lock = new Map(lockOf(scope))
+  await changeScope(scope, options, ({ lock }) => {
     const skill = lockedOf(lock, name)
     lock.set(skill.place, { ...skill, pinned: options.pinned })
-    await change(scope, { changes: [], lock, memory: readMemory(scope) })
   })
 }
 

@@ -11,7 +11,16 @@ import { installError, MESSAGES } from './messages.ts'
 import { type Asks, asksAnything, planOf, type PlannedSkill, type Wanted } from './plan.ts'
 import { judge } from './policy.ts'
 import { Repository } from './repository.ts'
-import { lockOf, openState, privateDirectory, type Scope, scopeOf, type ScopeOptions, textOf } from './scope.ts'
+import {
+  lockOf,
+  privateDirectory,
+  type Scope,
+  scopeOf,
+  type ScopeOptions,
+  statePath,
+  textOf,
+  writeState,
+} from './scope.ts'
 
 /** A git source of nexus.yaml. Its copies are a scope of their own in the cache, with a lock, and are searched as a folder is. */
 export interface KeptSource {
@@ -57,28 +66,21 @@ export function keptScope(
 }
 
 /** Never throws: a status that cannot be read is none, and without copies there is nothing of which it could speak. */
-export function readStatus({ stateDirectory, key, lockPath }: Scope): SourceStatus {
+export function readStatus(scope: Scope): SourceStatus {
   try {
-    const read: unknown = JSON.parse(textOf(join(stateDirectory, `${key}.source`)) ?? '{}')
+    const read: unknown = JSON.parse(textOf(statePath(scope, 'source')) ?? '{}')
     if (!isJsonObject(read) || !Array.isArray(read['waiting'])) return { waiting: [] }
     const status = read as unknown as SourceStatus
     const { triedAt, problem } = status
-    return existsSync(lockPath)
-      ? status
-      : { waiting: [], ...(triedAt !== undefined && { triedAt }), ...(problem !== undefined && { problem }) }
+    return existsSync(scope.lockPath) ? status : { waiting: [], triedAt, problem }
   } catch {
     return { waiting: [] }
   }
 }
 
 async function writeStatus(scope: Scope, status: SourceStatus): Promise<SourceStatus> {
-  const state = openState(scope)
-  try {
-    await state.write(`${scope.key}.source`, { bytes: Buffer.from(`${JSON.stringify(status)}\n`), mode: 0o600 })
-    return status
-  } finally {
-    state.close()
-  }
+  await writeState(scope, 'source', `${JSON.stringify(status)}\n`)
+  return status
 }
 
 /** Whether the copies are older than the source may become. After a failure a tenth of that time passes first. */

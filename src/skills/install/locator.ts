@@ -172,14 +172,6 @@ export function isLoopback(hostname: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
 }
 
-/** The text with which a person gets the same. */
-export function locatorText(locator: Locator): string {
-  if (locator.type === 'archive-url') return locator.url
-  if (locator.type !== 'git') return locator.path
-  const at = locator.ref === undefined ? '' : `#${locator.ref}`
-  return `${locator.url}${at}`
-}
-
 /** The host that is contacted; undefined for what is on this machine. */
 export function hostOfLocator(locator: Locator): string | undefined {
   return 'url' in locator ? new URL(locator.url).host : undefined

@@ -1,3 +1,5 @@
+import { isOwnerGone, ownerToken, type Tree } from '../../machine/files/index.ts'
+
 /** Eight random hex digits, for names that nobody else has. */
 export function randomHex(): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(4))).toString('hex')
@@ -5,6 +7,20 @@ export function randomHex(): string {
 
 /** Directories that a change writes beside others, with their owner: new copies, and old ones that are about to go. */
 export const HIDDEN = /^\.nexus-(?:new|old)-(\d+-\d+-\d+)-[0-9a-f]{8}$/
+
+/** A name that `HIDDEN` fits, and that no other process uses. */
+export function hiddenName(kind: 'new' | 'old'): string {
+  return `.nexus-${kind}-${ownerToken()}-${randomHex()}`
+}
+
+/** Removes the hidden directories of processes that are gone. */
+export async function sweep(tree: Tree, directory: string): Promise<void> {
+  for (const { name } of (await tree.list(directory)).entries) {
+    const owner = HIDDEN.exec(name)?.[1]
+    if (owner !== undefined && isOwnerGone(owner))
+      await tree.removeAll(directory === '' ? name : `${directory}/${name}`)
+  }
+}
 
 const PLACED_NAME = /^[a-z0-9]+(?:[-_.][a-z0-9]+)*$/
 const DEVICES = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/

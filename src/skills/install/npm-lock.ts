@@ -142,7 +142,7 @@ function locatorOf(
   const at = ref === undefined ? '' : `#${ref}`
   // A path is no ref of ours, and `./x` in a lock of another type would be a folder of this machine.
   const typed = (sourceUrl ?? source).replace(/^(?=[./])/, '-')
-  return readLocator(`${typed}${at}`, { cwd: root, ...(access.httpHosts && { httpHosts: access.httpHosts }) })
+  return readLocator(`${typed}${at}`, { cwd: root, httpHosts: access.httpHosts })
 }
 
 /** The id that git gives to a directory with these files. */
@@ -164,7 +164,7 @@ function gitId(kind: string, bytes: Uint8Array): string {
 }
 
 /** Writes our git skills into their lock, where there is one; entries that are not ours stay. */
-export async function writeNpmLock(scope: Scope, tree: Tree, { lock, gone }: { lock: Lock; gone: readonly string[] }) {
+export async function writeNpmLock(scope: Scope, { lock, gone }: { lock: Lock; gone: readonly string[] }) {
   const found = documentOf(scope)
   if (!found) return
   const { form, text, document: old } = found
@@ -173,8 +173,8 @@ export async function writeNpmLock(scope: Scope, tree: Tree, { lock, gone }: { l
   for (const { place, source } of lock.values()) {
     if (source.type !== 'git') continue
     const name = nameOfPlace(place)
-    const files = (): Promise<PackedFile[]> => filesAt(scope, tree, place)
-    const entry = await (form.version === 1 ? entryOfProject : entryOfUser)(source, skills[name], files)
+    const entryOf = form.version === 1 ? entryOfProject : entryOfUser
+    const entry = await entryOf(source, skills[name], () => filesAt(scope, place))
     if (entry) skills[name] = entry
   }
   // In the order of their program, so that the next change by it is a small one.
@@ -185,12 +185,8 @@ export async function writeNpmLock(scope: Scope, tree: Tree, { lock, gone }: { l
   ) // oxlint-disable-line no-array-sort
   const next = `${JSON.stringify({ ...old, skills: sorted }, null, 2)}\n`
   if (next === text) return
-  const directory = new Tree(form.directory)
-  try {
-    await directory.write(form.name, { bytes: Buffer.from(next) })
-  } finally {
-    directory.close()
-  }
+  using directory = new Tree(form.directory)
+  await directory.write(form.name, { bytes: Buffer.from(next) })
 }
 
 type GitSource = Extract<LockedSource, { type: 'git' }>

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Tree } from '../../machine/files/index.ts'
 import { MANIFEST_LIMITS, readManifest } from '../../machine/skill-files/index.ts'
 import { SKILL_FILE } from '../../kernel/index.ts'
-import { type Candidate, candidateOf, type Package, packageOf } from './found.ts'
+import { type Candidate, candidatesOf, type Package, packageOf } from './found.ts'
 import { type Likely, openGit, type OpenedSource, skillFilesIn } from './git-source.ts'
 import type { Locator } from './locator.ts'
 import type { LockedSource } from './lock-file.ts'
@@ -34,31 +34,25 @@ const MAX_ENTRIES = 50_000
 async function openDirectory(directory: string, { scope }: SourceAccess): Promise<OpenedSource> {
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory())
     throw installError('FILE_NOT_FOUND', MESSAGES.noFolder(directory))
-  const tree = new Tree(directory)
+  using tree = new Tree(directory)
   const found: { path: string; kind: 'file' }[] = []
-  try {
-    await tree.walk({
-      maxEntries: MAX_ENTRIES,
-      visit: ({ path, name, kind }) => {
-        if (kind === 'file' && name === SKILL_FILE) found.push({ path, kind })
-        return name !== '.git' && name !== 'node_modules'
-      },
-    })
-    const all = []
-    for (const { path } of skillFilesIn(found, '')) {
-      const { bytes } = await tree.read(path, { maxBytes: MANIFEST_LIMITS.maxFileBytes })
-      all.push(candidateOf(path.slice(0, -SKILL_FILE.length).replace(/\/$/, ''), bytes))
-    }
-    const candidates = all.filter((each) => 'name' in each)
-    return {
-      candidates,
-      refused: all.filter((each) => 'why' in each),
-      read: async (chosen) => Promise.all(chosen.map((candidate) => readLocal(directory, candidate))),
-      lockedAs: ({ path }) => localSource(join(directory, path), scope.root),
-      [Symbol.asyncDispose]: async () => undefined,
-    }
-  } finally {
-    tree.close()
+  await tree.walk({
+    maxEntries: MAX_ENTRIES,
+    visit: ({ path, name, kind }) => {
+      if (kind === 'file' && name === SKILL_FILE) found.push({ path, kind })
+      return name !== '.git' && name !== 'node_modules'
+    },
+  })
+  const skillFiles = []
+  for (const { path } of skillFilesIn(found, '')) {
+    const { bytes } = await tree.read(path, { maxBytes: MANIFEST_LIMITS.maxFileBytes })
+    skillFiles.push({ path, bytes })
+  }
+  return {
+    ...candidatesOf(skillFiles),
+    read: async (chosen) => Promise.all(chosen.map((candidate) => readLocal(directory, candidate))),
+    lockedAs: ({ path }) => localSource(join(directory, path), scope.root),
+    [Symbol.asyncDispose]: async () => undefined,
   }
 }
 
@@ -70,21 +64,12 @@ function localSource(path: string, root: string): LockedSource {
 async function readLocal(directory: string, candidate: Candidate): Promise<Package> {
   const from = join(directory, candidate.path)
   const { files, leftOut } = await readManifest(from)
-  const tree = new Tree(from)
-  try {
-    const packed = []
-    for (const { path, executable } of files)
-      packed.push({
-        path,
-        executable,
-        bytes: (await tree.read(path, { maxBytes: MANIFEST_LIMITS.maxFileBytes })).bytes,
-      })
-    return packageOf(
-      candidate,
-      packed,
-      leftOut.map(({ path }) => path),
-    )
-  } finally {
-    tree.close()
+  using tree = new Tree(from)
+  const packed = []
+  for (const { path, executable } of files) {
+    const { bytes } = await tree.read(path, { maxBytes: MANIFEST_LIMITS.maxFileBytes })
+    packed.push({ path, executable, bytes })
   }
+  const others = leftOut.map(({ path }) => path)
+  return packageOf(candidate, packed, others)
 }

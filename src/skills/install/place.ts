@@ -1,13 +1,12 @@
-import { join } from 'node:path'
 import { isOwnerGone, ownerToken, type Tree } from '../../machine/files/index.ts'
 import { isJsonObject, sha256 } from '../../kernel/index.ts'
 import { emptySeats, fillSeats } from './clients.ts'
 import { writeFiles } from './copies.ts'
 import type { PackedFile } from './found.ts'
 import { type Lock, LOCK_FILE, type LockedSkill, readLock, writeLock } from './lock-file.ts'
-import { HIDDEN, isPlacedName, randomHex } from './names.ts'
+import { HIDDEN, hiddenName, isPlacedName, sweep } from './names.ts'
 import { readNpmLock, writeNpmLock } from './npm-lock.ts'
-import { type Memory, openPlaces, openState, type Scope, textOf, writeMemory } from './scope.ts'
+import { type Memory, openPlaces, openState, type Scope, statePath, textOf, writeMemory, writeState } from './scope.ts'
 
 /** One directory to place, replace or remove. */
 export interface Change {
@@ -52,7 +51,7 @@ export interface Step {
   readonly changes: readonly Change[]
   readonly lock: Lock
   readonly memory: Memory
-  readonly seats?: Partial<Seats>
+  readonly seats: Seats
 }
 
 /**
@@ -60,27 +59,23 @@ export interface Step {
  * `kill -9` at any point, `recover` ends it. Call it while no other process changes the scope. Throws what the file system throws, with everything as before.
  */
 export async function commit(scope: Scope, { changes, lock, memory, seats }: Step): Promise<void> {
-  const tree = openPlaces(scope)
+  using tree = openPlaces(scope)
+  readNpmLock(scope)
+  await sweep(tree, 'skills')
+  const moves: Move[] = []
   let failed: unknown
   try {
-    readNpmLock(scope)
-    await sweep(tree)
-    const moves: Move[] = []
-    try {
-      for (const { place, files } of changes) moves.push(await stage(tree, place, files))
-      const lockBefore = digestOf(textOf(scope.lockPath))
-      const journal = {
-        ...{ owner: ownerToken(), root: scope.root, moves, lock: writeLock(lock), lockBefore, memory },
-        seats: { home: scope.home, stateHome: scope.stateHome, filled: [], emptied: [], ...seats },
-      }
-      await writeJournal(scope, journal)
-      failed = await finish(scope, { tree, journal })
-    } catch (error) {
-      await undo(scope, tree, moves)
-      throw error
+    for (const { place, files } of changes) moves.push(await stage(tree, place, files))
+    const lockBefore = digestOf(textOf(scope.lockPath))
+    const journal = {
+      ...{ owner: ownerToken(), root: scope.root, moves, lock: writeLock(lock), lockBefore, memory },
+      seats: { home: scope.home, stateHome: scope.stateHome, ...seats },
     }
-  } finally {
-    tree.close()
+    await writeState(scope, 'journal', JSON.stringify(journal))
+    failed = await finish(scope, { tree, journal })
+  } catch (error) {
+    await undo(scope, tree, moves)
+    throw error
   }
   if (failed !== undefined) throw failed
 }
@@ -89,16 +84,12 @@ export async function commit(scope: Scope, { changes, lock, memory, seats }: Ste
 export async function recover(scope: Scope): Promise<void> {
   const journal = leftJournal(scope)
   if (!journal) return
-  const tree = openPlaces(scope)
+  using tree = openPlaces(scope)
   const back = (): Promise<void> => undo(scope, tree, journal.moves)
-  try {
-    const now = digestOf(textOf(scope.lockPath))
-    // Another lock came meanwhile, such as by `git pull`: it is the truth, and the change is none.
-    if (now === journal.lockBefore || now === digestOf(journal.lock)) await finish(scope, { tree, journal }).catch(back)
-    else await back()
-  } finally {
-    tree.close()
-  }
+  const now = digestOf(textOf(scope.lockPath))
+  // Another lock came meanwhile, such as by `git pull`: it is the truth, and the change is none.
+  if (now === journal.lockBefore || now === digestOf(journal.lock)) await finish(scope, { tree, journal }).catch(back)
+  else await back()
 }
 
 function digestOf(text: string | undefined): string | null {
@@ -111,7 +102,7 @@ export function needsRecovery(scope: Scope): boolean {
 }
 
 function leftJournal(scope: Scope): Journal | undefined {
-  const text = textOf(journalPath(scope))
+  const text = textOf(statePath(scope, 'journal'))
   if (text === undefined) return undefined
   const journal = readJournal(text)
   return journal && journal.root === scope.root && isOwnerGone(journal.owner) ? journal : undefined
@@ -134,10 +125,9 @@ function readJournal(text: string): Journal | undefined {
 
 async function stage(tree: Tree, place: string, files: readonly PackedFile[] | undefined): Promise<Move> {
   const name = place.slice('skills/'.length)
-  const own = `${ownerToken()}-${randomHex()}`
-  const backup = `.nexus-old-${own}`
+  const backup = hiddenName('old')
   if (files === undefined) return { name, stage: null, backup }
-  const staged = `.nexus-new-${own}`
+  const staged = hiddenName('new')
   try {
     await writeFiles(tree, `skills/${staged}`, files)
   } catch (error) {
@@ -164,17 +154,14 @@ async function finish(scope: Scope, { tree, journal }: { tree: Tree; journal: Jo
   // Ours is the truth: where theirs cannot be written now, the next change writes it.
   const { filled, emptied, ...ofUser } = journal.seats
   const theirs = { ...scope, ...ofUser }
-  await writeNpmLock(theirs, tree, { lock: readLock(journal.lock, scope.lockPath), gone }).catch(() => undefined)
-  const failed = await seat(theirs, { filled, emptied }).catch((error: unknown) => error)
+  await writeNpmLock(theirs, { lock: readLock(journal.lock, scope.lockPath), gone }).catch(() => undefined)
+  const failed = await emptySeats(theirs, emptied)
+    .then(() => fillSeats(theirs, filled))
+    .catch((error: unknown) => error)
   await removeJournal(scope)
   // A copy that cannot be removed now is hidden, and the next change tries again.
   for (const { backup } of journal.moves) await tree.removeAll(`skills/${backup}`)
   return failed
-}
-
-async function seat(scope: Scope, { filled, emptied }: Seats): Promise<void> {
-  await emptySeats(scope, emptied)
-  await fillSeats(scope, filled)
 }
 
 /** The copies of before are back, then the journal goes, then the new copies: a second call of this or of `finish` finds what it needs. */
@@ -190,37 +177,7 @@ async function undo(scope: Scope, tree: Tree, moves: readonly Move[]): Promise<v
     await tree.removeAll(`skills/${each}`)
 }
 
-/** Removes what processes that are gone have left before their journal, or after it. */
-async function sweep(tree: Tree): Promise<void> {
-  const { entries } = await tree.list('skills')
-  for (const { name } of entries) {
-    const owner = HIDDEN.exec(name)?.[1]
-    if (owner !== undefined && isOwnerGone(owner)) await tree.removeAll(`skills/${name}`)
-  }
-}
-
-function journalPath({ stateDirectory, key }: Scope): string {
-  return join(stateDirectory, `${key}.journal`)
-}
-
-async function writeJournal(scope: Scope, journal: Journal): Promise<void> {
-  const state = openState(scope)
-  try {
-    await state.write(`${scope.key}.journal`, {
-      bytes: Buffer.from(JSON.stringify(journal)),
-      mode: 0o600,
-      isDurable: true,
-    })
-  } finally {
-    state.close()
-  }
-}
-
 async function removeJournal(scope: Scope): Promise<void> {
-  const state = openState(scope)
-  try {
-    await state.removeAll(`${scope.key}.journal`)
-  } finally {
-    state.close()
-  }
+  using state = openState(scope)
+  await state.removeAll(`${scope.key}.journal`)
 }

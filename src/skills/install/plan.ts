@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { type Manifest, type ManifestEntry, SKILL_FILE, type SkillDocument } from '../../kernel/index.ts'
 import { hostsIn, parseSkill } from '../format/index.ts'
-import { Tree } from '../../machine/files/index.ts'
 import { copyAt, driftOf, filesAt } from './copies.ts'
 import type { Package, PackedFile } from './found.ts'
 import type { Lock, LockedSkill, LockedSource } from './lock-file.ts'
@@ -84,7 +83,9 @@ async function planOne(scope: Scope, { package: packed, source }: Wanted, lock: 
     action: actionFor(there, packed),
     changes: changesBetween(oldFiles, packed.manifest),
     isOurs: there === undefined || before !== undefined || there.treeDigest === packed.digest,
-    widens: old ? beyond(asks, isSame ? asks : { ...asksOf(old, oldFiles), hosts: await hostsAt(scope, place) }) : asks,
+    widens: old
+      ? beyond(asks, isSame ? asks : { ...asksOf(old, oldFiles), hosts: hostsOf(await filesAt(scope, place)) })
+      : asks,
     keys: keysOf(packed.document, packed.name),
     keysBefore: old ? keysOf(old, packed.directory) : [],
   }
@@ -140,15 +141,6 @@ const MAX_TEXT_BYTES = 1024 * 1024
 function hostsOf(files: readonly PackedFile[]): readonly string[] {
   const texts = files.filter(({ bytes }) => bytes.length <= MAX_TEXT_BYTES && !bytes.includes(0))
   return [...new Set(texts.flatMap(({ bytes }) => hostsIn(new TextDecoder().decode(bytes))))].sort()
-}
-
-async function hostsAt(scope: Pick<Scope, 'root'>, place: string): Promise<readonly string[]> {
-  const tree = new Tree(scope.root)
-  try {
-    return hostsOf(await filesAt(scope, tree, place))
-  } finally {
-    tree.close()
-  }
 }
 
 /** Those of the first that the second has not. */

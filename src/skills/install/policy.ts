@@ -1,10 +1,10 @@
 import { lstatSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as v from 'valibot'
-import { isOwnerGone, ownerToken, Tree } from '../../machine/files/index.ts'
+import { Tree } from '../../machine/files/index.ts'
 import { runProgram } from '../../machine/host/index.ts'
 import { writeFiles } from './copies.ts'
-import { HIDDEN, randomHex } from './names.ts'
+import { hiddenName, sweep } from './names.ts'
 import type { Wanted } from './plan.ts'
 import { privateDirectory, type Scope } from './scope.ts'
 import { installError, MESSAGES } from './messages.ts'
@@ -66,7 +66,9 @@ async function judgeOne(
       command: [realpathSync(program)],
       environment: {},
       input: `${JSON.stringify({ ...requestOf(scope, wanted, asked), sourcePath })}\n`,
-      ...{ timeoutMs: TIMEOUT_MS, maxOutputBytes: MAX_ANSWER_BYTES, ...(signal && { signal }) },
+      timeoutMs: TIMEOUT_MS,
+      maxOutputBytes: MAX_ANSWER_BYTES,
+      signal,
     }),
   )
   if (ended.type === 'failed') return blocked(ended.why)
@@ -81,16 +83,14 @@ async function withFiles<T>(
   work: (directory: string) => Promise<T>,
 ): Promise<T> {
   const directory = privateDirectory(nexusHome, 'judged')
-  const tree = new Tree(directory)
-  const own = `.nexus-new-${ownerToken()}-${randomHex()}`
+  using tree = new Tree(directory)
+  const own = hiddenName('new')
   try {
-    for (const { name } of (await tree.list('')).entries)
-      if (isOwnerGone(HIDDEN.exec(name)?.[1] ?? '')) await tree.removeAll(name)
+    await sweep(tree, '')
     await writeFiles(tree, own, files)
     return await work(`${directory}/${own}`)
   } finally {
     await tree.removeAll(own)
-    tree.close()
   }
 }
 

@@ -1,8 +1,8 @@
 import { type GitUser, type ProgramResult, readGitSettings, runGit } from '../../machine/host/index.ts'
-import { isOwnerGone, ownerToken, Tree } from '../../machine/files/index.ts'
+import { Tree } from '../../machine/files/index.ts'
 import { MANIFEST_LIMITS } from '../../machine/skill-files/index.ts'
 import { lastLine, readBlobs, readRefs, readTree, type Refs, type TreeFile } from './git-output.ts'
-import { randomHex } from './names.ts'
+import { hiddenName, sweep } from './names.ts'
 import { installError, MESSAGES } from './messages.ts'
 
 /** How repositories are reached. */
@@ -54,12 +54,8 @@ export class Repository {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#directory === undefined) return
-    const tree = new Tree(this.#access.workDirectory)
-    try {
-      await tree.removeAll(this.#name)
-    } finally {
-      tree.close()
-    }
+    using tree = new Tree(this.#access.workDirectory)
+    await tree.removeAll(this.#name)
   }
 
   /** Every branch and tag. Throws NETWORK_FAILED. */
@@ -127,27 +123,19 @@ export class Repository {
   async #make(): Promise<void> {
     if (this.#directory !== undefined) return
     const { workDirectory } = this.#access
-    const work = new Tree(workDirectory)
-    try {
-      const { entries } = await work.list('')
-      for (const { name } of entries) {
-        const owner = /^(\d+-\d+-\d+)-[0-9a-f]+$/.exec(name)?.[1]
-        if (owner !== undefined && isOwnerGone(owner)) await work.removeAll(name)
-      }
-      this.#name = `${ownerToken()}-${randomHex()}`
-      work.makeDirectory(this.#name, { mode: 0o700 })
-      this.#directory = `${workDirectory}/${this.#name}`
-      const files: readonly (readonly [string, string])[] = [
-        ['HEAD', 'ref: refs/heads/none\n'],
-        ['config', repositoryConfig(this.url)],
-        ['objects/info/.keep', ''],
-        ['refs/heads/.keep', ''],
-      ]
-      for (const [path, text] of files)
-        await work.write(`${this.#name}/${path}`, { bytes: Buffer.from(text), makesParents: true })
-    } finally {
-      work.close()
-    }
+    using work = new Tree(workDirectory)
+    await sweep(work, '')
+    this.#name = hiddenName('new')
+    work.makeDirectory(this.#name, { mode: 0o700 })
+    this.#directory = `${workDirectory}/${this.#name}`
+    const files: readonly (readonly [string, string])[] = [
+      ['HEAD', 'ref: refs/heads/none\n'],
+      ['config', repositoryConfig(this.url)],
+      ['objects/info/.keep', ''],
+      ['refs/heads/.keep', ''],
+    ]
+    for (const [path, text] of files)
+      await work.write(`${this.#name}/${path}`, { bytes: Buffer.from(text), makesParents: true })
   }
 
   async #git(args: readonly string[], input = '', maxOutputBytes = MAX_LIST_BYTES): Promise<Uint8Array> {

@@ -53,12 +53,8 @@ export async function packageOfRevision({ nexusHome }: Pick<Scope, 'nexusHome'>,
   const text = revision?.files.find(({ path }) => path === SKILL_FILE)?.bytes
   const document = text && parseSkill(text, { path: SKILL_FILE }).document
   if (revision && document) return { ...revision, ...{ path: '', name, description: '', directory: name, digest, document, leftOut: [] } } // oxfmt-ignore
-  const tree = openRevisions(nexusHome)
-  try {
-    await tree.removeAll(nameOf(digest))
-  } finally {
-    tree.close()
-  }
+  using tree = openRevisions(nexusHome)
+  await tree.removeAll(nameOf(digest))
   throw installError('CONFLICT', MESSAGES.revisionDamaged(name))
 }
 
@@ -70,12 +66,8 @@ export async function keepRevision(
   if (hasRevision(nexusHome, digest)) return
   const head: Head = files.map(({ path, bytes, executable }) => [path, bytes.length, executable])
   const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...files.map((file) => file.bytes)])
-  const tree = openRevisions(nexusHome)
-  try {
-    await tree.write(nameOf(digest), { bytes, mode: 0o600 })
-  } finally {
-    tree.close()
-  }
+  using tree = openRevisions(nexusHome)
+  await tree.write(nameOf(digest), { bytes, mode: 0o600 })
 }
 
 /** Another process may have a revision under way that no lock has yet. */
@@ -85,15 +77,11 @@ const YOUNG_MS = 3_600_000
 export async function collectRevisions(nexusHome: string, used: ReadonlySet<string> | undefined): Promise<void> {
   if (used === undefined) return
   const directory = privateDirectory(nexusHome, 'revisions')
-  const tree = new Tree(directory)
-  try {
-    for (const { name } of (await tree.list('')).entries) {
-      const hex = /^([0-9a-f]{64})\.files$/.exec(name)?.[1]
-      const isUsed = hex === undefined ? partState(name) === 'writing' : used.has(`sha256:${hex}`)
-      if (!isUsed && (partState(name) === 'left' || isOld(`${directory}/${name}`))) await tree.removeAll(name)
-    }
-  } finally {
-    tree.close()
+  using tree = new Tree(directory)
+  for (const { name } of (await tree.list('')).entries) {
+    const hex = /^([0-9a-f]{64})\.files$/.exec(name)?.[1]
+    const isUsed = hex === undefined ? partState(name) === 'writing' : used.has(`sha256:${hex}`)
+    if (!isUsed && (partState(name) === 'left' || isOld(`${directory}/${name}`))) await tree.removeAll(name)
   }
 }
 

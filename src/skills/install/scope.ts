@@ -108,9 +108,9 @@ export interface Remembered {
 export type Memory = Readonly<Record<string, Remembered>>
 
 /** The memory of a scope. One that cannot be read is forgotten: it is a convenience, and the lock is the truth. */
-export function readMemory({ stateDirectory, key }: Pick<Scope, 'stateDirectory' | 'key'>): Memory {
+export function readMemory(scope: Pick<Scope, 'stateDirectory' | 'key'>): Memory {
   try {
-    const read: unknown = JSON.parse(textOf(join(stateDirectory, `${key}.json`)) ?? '{}')
+    const read: unknown = JSON.parse(textOf(statePath(scope, 'json')) ?? '{}')
     return isJsonObject(read) ? (read as JsonObject as unknown as Memory) : {}
   } catch {
     return {}
@@ -136,14 +136,26 @@ export function usedDigests({ stateDirectory }: Pick<Scope, 'stateDirectory'>): 
   }
 }
 
-export async function writeMemory({ stateDirectory, key, ...scope }: Scope, memory: Memory): Promise<void> {
-  const tree = openState({ stateDirectory })
-  try {
-    await tree.write(`${key}.json`, { bytes: Buffer.from(`${JSON.stringify(memory)}\n`), mode: 0o600 })
-    await tree.write(`${key}.root`, { bytes: Buffer.from(`${scope.root}\n`), mode: 0o600 })
-  } finally {
-    tree.close()
-  }
+export async function writeMemory(scope: Scope, memory: Memory): Promise<void> {
+  await writeState(scope, 'json', `${JSON.stringify(memory)}\n`)
+  await writeState(scope, 'root', `${scope.root}\n`)
+}
+
+/** A file of the state of a scope: its memory, the root that it has, the change under way, and the status of a source. */
+type StateFile = 'json' | 'root' | 'journal' | 'source'
+
+export function statePath({ stateDirectory, key }: Pick<Scope, 'stateDirectory' | 'key'>, file: StateFile): string {
+  return join(stateDirectory, `${key}.${file}`)
+}
+
+/** Only a journal must outlive a crash of the machine. */
+export async function writeState(scope: Scope, file: StateFile, text: string): Promise<void> {
+  using state = openState(scope)
+  await state.write(`${scope.key}.${file}`, {
+    bytes: Buffer.from(text),
+    mode: 0o600,
+    isDurable: file === 'journal',
+  })
 }
 
 /** The directory of the state; made when it is missing. */

@@ -2,9 +2,9 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readSmall } from '../../../machine/files/index.ts'
 import { runProgram } from '../../../machine/host/index.ts'
-import { sha256, SKILL_FILE } from '../../../kernel/index.ts'
+import { sha256 } from '../../../kernel/index.ts'
 import { download } from '../download.ts'
-import { candidateOf, packageOf } from '../found.ts'
+import { candidatesOf, packageOf } from '../found.ts'
 import { type OpenedSource, skillFilesIn } from '../git-source.ts'
 import type { Locator } from '../locator.ts'
 import type { GitAccess } from '../repository.ts'
@@ -32,13 +32,9 @@ export async function openArchive(
     files.map((file) => ({ ...file, kind: 'file' as const })),
     '',
   )
-  const read = skillFiles.map(({ path, bytes }) =>
-    candidateOf(path.slice(0, -SKILL_FILE.length).replace(/\/$/, ''), bytes),
-  )
   const digest = sha256(archive)
   return {
-    candidates: read.filter((each) => 'name' in each),
-    refused: read.filter((each) => 'why' in each),
+    ...candidatesOf(skillFiles),
     read: async (chosen) =>
       chosen.map((candidate) => {
         const prefix = candidate.path === '' ? '' : `${candidate.path}/`
@@ -90,7 +86,7 @@ async function unpack(archive: Uint8Array, shown: string, signal?: AbortSignal):
     timeoutMs: UNPACK_MS,
     maxOutputBytes: 2 * ARCHIVE_LIMITS.totalBytes,
     maxErrorBytes: 2_000,
-    ...(signal && { signal }),
+    signal,
   })
   if (ended.type !== 'ended' || ended.code !== 0) {
     const why = ended.type === 'failed' ? ended.why : 'could not be read'

@@ -1,4 +1,11 @@
-import { previousOf, removeSkills, rollBack, setPinned, verifyCopies } from '../../../../skills/install/index.ts'
+import {
+  lockedOf,
+  previousOf,
+  removeSkills,
+  rollBack,
+  setPinned,
+  verifyCopies,
+} from '../../../../skills/install/index.ts'
 import { type Answer, argument, type Invocation } from '../../command.ts'
 import { askPolicy, noteKept, openInstalling, overwriting, scopeData } from '../../installing/place.ts'
 import { INSTALL_WORDS } from '../../installing/words.ts'
@@ -45,8 +52,8 @@ export async function rollBackSkill(invocation: Invocation): Promise<Answer> {
   const name = argument(invocation, 'a name', ['pdf'])
   const options = { alone, ...overwriting(invocation), now: new Date() }
   await askPolicy([await previousOf(scope, name)], installing, invocation)
-  const { previous, kept } = await rollBack(scope, name, options)
-  const { digest, source } = previous
+  const { lock, kept } = await rollBack(scope, name, options)
+  const { digest, source } = lockedOf(lock, name)
   return {
     data: { ...scopeData(scope), name, digest, source, kept: Object.fromEntries(kept) },
     show: () => {
