@@ -32,7 +32,7 @@ test('A2: packed references that replace an object are held', { skip }, async (c
 })
 
 test(
-  'A3: an object whose bytes do not have its name is held, and one that was made by git comes back',
+  'A3: an object whose bytes do not have its name, or a broken pack, is held, and what was made by git comes back',
   { skip },
   async (context) => {
     const { run, workspace, git } = await openRepository(context)
@@ -43,6 +43,18 @@ test(
     assert.match(notes.join('\n'), /its bytes do not have its name/)
     assert.equal(existsSync(join(workspace, '.git/objects/ce', name.slice(2))), false)
     assert.equal(git('cat-file', '-p', stdout.trim()), 'evil\n')
+
+    const packed = (spoil: string): string =>
+      `${AS} echo p >> Makefile; git commit -qam p; git repack -adq; cd .git/objects/pack; chmod u+w *; ${spoil}`
+    const head = git('rev-parse', 'HEAD')
+    const broken = await run(packed('printf X | dd of=$(ls *.pack) bs=1 seek=40 conv=notrunc status=none'))
+    assert.match(broken.notes.join('\n'), /objects\/pack\/pack-\w+\.pack \(git index-pack refused it/)
+    assert.equal(git('rev-parse', 'HEAD'), head)
+    // Only the pack is read: git of the host makes the index.
+    const lying = await run(packed('for f in *.idx; do echo evil > $f; done'))
+    assert.deepEqual(lying.notes, [], lying.stderr)
+    assert.equal(git('log', '-1', '--format=%s'), 'p\n')
+    git('fsck', '--strict', '--no-dangling')
   },
 )
 

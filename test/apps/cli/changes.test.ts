@@ -33,6 +33,8 @@ test('a command of a skill: its changes are listed, shown, kept and undone', { s
   assert.ok(set)
   assert.deepEqual([set.applied, set.held], [1, 1])
   const prefix = set.id.slice(0, 5)
+  const listed = await place.run(['changes', 'list'])
+  assert.match(listed.stdout, /^[0-9a-f]{12}  \d{4}-.*: 1 change, 1 held until \d{4}-\d\d-\d\d$/m)
 
   const shown = await place.run(['changes', 'show', prefix, '--diff'])
   assert.match(shown.stdout, /held\s+added\s+\.envrc: its name begins with a dot[^]*\+export X=1[^]*-one\n\+two/)
@@ -191,13 +193,16 @@ test(
   },
 )
 
-test('skills are named before anything else is shown, and force asks for a path', { skip }, async (t) => {
+test('skills are named before anything else is shown, force asks for a path, and none records nothing', { skip }, async (t) => {
   const place = new Place(t)
   const script = 'mkdir -p .agents/skills/x; echo x > .agents/skills/x/SKILL.md; head -c 300000 /dev/zero > .big'
   assert.equal((await place.run(['skills', 'run', '--trust', 'csv-report', '--', script])).code, 0)
   const kept = await place.run(['changes', 'keep'])
   assert.match(kept.stderr, /^Skills are among it\. They become trusted/)
   assert.match(kept.stderr, /\.big: nothing → file of 300000 bytes, no text that can be shown/)
+  writeFileSync(join(place.home, 'nexus.yaml'), 'execution: { sandbox: none }\n')
+  assert.match((await place.run(['changes', 'list'])).stderr, /Without a sandbox Nexus records no changes\./)
+  writeFileSync(join(place.home, 'nexus.yaml'), '')
   for (const command of ['keep', 'undo']) {
     const forced = await place.run(['changes', command, '--force', '--yes'].slice(0, command === 'keep' ? 4 : 3))
     assert.equal(forced.code, 2)

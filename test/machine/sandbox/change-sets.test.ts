@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { drop, keep, recordsOf, type Records, undo } from '../../../src/machine/changes/index.ts'
 import { Tree } from '../../../src/machine/files/index.ts'
+import type { LocalOptions } from '../../../src/machine/sandbox/index.ts'
 import { openRig, type Rig, STATE_DIR, longestStretch } from './local-rig.ts'
 import { whySkipped } from './required.ts'
 
@@ -17,8 +18,8 @@ interface SetRig extends Rig {
   git(...args: readonly string[]): string
 }
 
-async function openSets(context: TestContext): Promise<SetRig> {
-  const rig = await openRig(context)
+async function openSets(context: TestContext, options: Partial<LocalOptions> = {}): Promise<SetRig> {
+  const rig = await openRig(context, options)
   const host = new Tree(rig.workspace)
   context.after(() => host.close())
   return {
@@ -116,23 +117,30 @@ test(
   },
 )
 
-test('undo leaves and names a file that changed since, and takes it when forced', { skip }, async (context) => {
+test('undo and keep leave and name a file that changed since, and take it when forced', { skip }, async (context) => {
   const { run, workspace, records, host, read } = await openSets(context)
   for (const name of ['a', 'b']) writeFileSync(join(workspace, name), 'old\n')
-  await run('echo new | tee a b')
+  await run('echo new | tee a b .c')
   writeFileSync(join(workspace, 'b'), 'by hand\n')
+  writeFileSync(join(workspace, '.c'), 'by hand\n')
   const [set] = records.list()
   assert.ok(set)
+  assert.deepEqual(await keep({ records, host, set }, ALL), [{ path: '.c', result: 'changed-since' }])
+  assert.equal(read('.c'), 'by hand\n')
+  await keep({ records, host, set }, { paths: ['.c'], force: true })
+  assert.equal(read('.c'), 'new\n')
+  writeFileSync(join(workspace, '.c'), 'by hand\n')
   const outcomes = await undo({ records, host, set }, ALL)
   assert.deepEqual(
     outcomes.map(({ path, result }) => [path, result]),
     [
+      ['.c', 'changed-since'],
       ['a', 'done'],
       ['b', 'changed-since'],
     ],
   )
   assert.deepEqual([read('a'), read('b'), records.find(set.id)?.state], ['old\n', 'by hand\n', 'applied'])
-  await undo({ records, host, set }, { paths: ['b'], force: true })
+  await undo({ records, host, set }, { paths: ['b', '.c'], force: true })
   assert.deepEqual([read('b'), records.find(set.id)?.state], ['old\n', 'undone'])
 })
 
@@ -208,6 +216,19 @@ test('what the user protects is held, and a name that they opened comes back', {
   const { changes } = await run('mkdir migrations; echo 1 > migrations/1.sql; echo x > .envrc')
   assert.deepEqual([changes?.held, changes?.applied], [['migrations', 'migrations/1.sql'], ['.envrc']])
   assert.deepEqual([existsSync(join(workspace, 'migrations')), existsSync(join(workspace, '.envrc'))], [false, true])
+})
+
+test('a set whose earlier bytes exceed the limit is held whole, and keep takes it', { skip }, async (context) => {
+  const { run, workspace, records, host, read } = await openSets(context, { changes: { maxBytes: 10 } })
+  writeFileSync(join(workspace, 'large'), 'more than ten bytes')
+  const { changes, notes } = await run('echo x > large; echo y > small')
+  assert.deepEqual([changes?.applied, changes?.held], [[], ['large', 'small']])
+  assert.match(notes.join('\n'), /large \(the earlier bytes are more than execution\.changes\.maxBytes/)
+  assert.deepEqual([read('large'), existsSync(join(workspace, 'small'))], ['more than ten bytes', false])
+  const [set] = records.list()
+  assert.ok(set)
+  await keep({ records, host, set }, ALL)
+  assert.deepEqual([read('large'), read('small')], ['x\n', 'y\n'])
 })
 
 test('a set is kept for as many days as the settings say', { skip }, async (context) => {
