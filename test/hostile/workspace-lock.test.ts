@@ -59,28 +59,32 @@ async function startOther(t: TestContext, workspace: string, script: string): Pr
   return child
 }
 
-test('changes of a command, keep and undo wait for a file tool, and changes are checked against what it wrote', { skip }, async (t) => {
-  const rig = await openRig(t)
-  // The first command also starts the runner.
-  await rig.run('true')
-  const repository = join(rig.workspace, 'r')
-  let isUndoing = false
-  const running = await rig.sandbox.alone?.(rig.workspace, async () => {
-    const command = rig.run('mkdir -p r/objects r/refs; touch beside')
-    // As keep and undo do it.
-    const undoing = withChangeSets(rig.workspace, localOptions(), () => Promise.resolve((isUndoing = true)))
-    await settled(Promise.race([command, undoing]))
-    assert.equal(isUndoing, false)
-    mkdirSync(repository)
-    writeFileSync(join(repository, 'HEAD'), 'ref: refs/heads/main\n')
-    return { command, undoing }
-  })
-  const { notes } = (await running?.command) ?? {}
-  assert.equal(await running?.undoing, true)
-  assert.equal(isRepository(repository), false)
-  assert.match(notes?.join('\n') ?? '', /Nexus holds r \(it is a new repository\)/)
-  assert.equal(existsSync(join(rig.workspace, 'beside')), true)
-})
+test(
+  'changes of a command, keep and undo wait for a file tool, and changes are checked against what it wrote',
+  { skip },
+  async (t) => {
+    const rig = await openRig(t)
+    // The first command also starts the runner.
+    await rig.run('true')
+    const repository = join(rig.workspace, 'r')
+    let isUndoing = false
+    const running = await rig.sandbox.alone?.(rig.workspace, async () => {
+      const command = rig.run('mkdir -p r/objects r/refs; touch beside')
+      // As keep and undo do it.
+      const undoing = withChangeSets(rig.workspace, localOptions(), () => Promise.resolve((isUndoing = true)))
+      await settled(Promise.race([command, undoing]))
+      assert.equal(isUndoing, false)
+      mkdirSync(repository)
+      writeFileSync(join(repository, 'HEAD'), 'ref: refs/heads/main\n')
+      return { command, undoing }
+    })
+    const { notes } = (await running?.command) ?? {}
+    assert.equal(await running?.undoing, true)
+    assert.equal(isRepository(repository), false)
+    assert.match(notes?.join('\n') ?? '', /Nexus holds r \(it is a new repository\)/)
+    assert.equal(existsSync(join(rig.workspace, 'beside')), true)
+  },
+)
 
 test('a file tool waits for the changes of a command, and is checked against them', { skip }, async (t) => {
   const rig = await openRig(t)

@@ -97,8 +97,9 @@ export class Records {
     return new PackWriter(this.#packOf(id))
   }
 
-  /** The bytes of a side; undefined when the pack does not hold them. */
-  bytes(id: string, { at, size }: Side): Uint8Array | undefined {
+  /** The bytes of a side, none for a directory; undefined when the pack does not hold them. */
+  bytes(id: string, { kind, at, size }: Side): Uint8Array | undefined {
+    if (kind === 'directory') return new Uint8Array()
     if (at === undefined) return undefined
     if (this.#inline?.id !== id)
       this.#inline = { id, bytes: Buffer.from(JSON.parse(this.#lines(id)[1] || '""') as string, 'base64') }

@@ -129,13 +129,20 @@ async function look({ host }: InWorkspace, entry: SetEntry, { force, direction }
   try {
     const now = await sideAt(host, path)
     // An earlier try was killed after this step.
-    if (isSameSide(now, direction.into(entry))) return { path, result: 'done' }
-    if (isSameSide(direction.from(entry), now) || force) return { path, result: 'ready' }
+    const [from, into] = [direction.from(entry), direction.into(entry)]
+    if (isSameSide(now, into)) return { path, result: 'done' }
+    if (isSameSide(from, now) || isBetween(from, now, into) || force) return { path, result: 'ready' }
     // Git has written about its own moves since.
     return { path, result: entry.git === 'state' && LOG.test(path) ? 'done' : 'changed-since' }
   } catch (error) {
     return failed(path, error)
   }
+}
+
+/** Another kind, or a link, cannot be replaced in one step: the old one goes first. */
+function isBetween(from: Side | undefined, now: Side | undefined, into: Side | undefined): boolean {
+  if (from === undefined || into === undefined) return false
+  return now === undefined && (from.kind !== into.kind || into.kind === 'link')
 }
 
 const LOG = /(?:^|\/)logs\//
@@ -144,8 +151,8 @@ async function put({ records, host, set }: InWorkspace, entry: SetEntry, directi
   const { path } = entry
   const into = direction.into(entry)
   try {
-    const bytes = into && into.kind !== 'directory' ? records.bytes(set.id, into) : undefined
-    if (into && into.kind !== 'directory' && bytes === undefined) return { path, result: 'no-bytes' }
+    const bytes = into && records.bytes(set.id, into)
+    if (into && bytes === undefined) return { path, result: 'no-bytes' }
     await putSide(host, path, { side: into, bytes })
     return { path, result: 'done' }
   } catch (error) {

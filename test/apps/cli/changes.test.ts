@@ -193,22 +193,26 @@ test(
   },
 )
 
-test('skills are named before anything else is shown, force asks for a path, and none records nothing', { skip }, async (t) => {
-  const place = new Place(t)
-  const script = 'mkdir -p .agents/skills/x; echo x > .agents/skills/x/SKILL.md; head -c 300000 /dev/zero > .big'
-  assert.equal((await place.run(['skills', 'run', '--trust', 'csv-report', '--', script])).code, 0)
-  const kept = await place.run(['changes', 'keep'])
-  assert.match(kept.stderr, /^Skills are among it\. They become trusted/)
-  assert.match(kept.stderr, /\.big: nothing → file of 300000 bytes, no text that can be shown/)
-  writeFileSync(join(place.home, 'nexus.yaml'), 'execution: { sandbox: none }\n')
-  assert.match((await place.run(['changes', 'list'])).stderr, /Without a sandbox Nexus records no changes\./)
-  writeFileSync(join(place.home, 'nexus.yaml'), '')
-  for (const command of ['keep', 'undo']) {
-    const forced = await place.run(['changes', command, '--force', '--yes'].slice(0, command === 'keep' ? 4 : 3))
-    assert.equal(forced.code, 2)
-    assert.match(forced.stderr, new RegExp(`Name each file: nexus changes ${command} ID PATH --force`))
-  }
-})
+test(
+  'skills are named before anything else is shown, force asks for a path, and none records nothing',
+  { skip },
+  async (t) => {
+    const place = new Place(t)
+    const script = 'mkdir -p .agents/skills/x; echo x > .agents/skills/x/SKILL.md; head -c 300000 /dev/zero > .big'
+    assert.equal((await place.run(['skills', 'run', '--trust', 'csv-report', '--', script])).code, 0)
+    const kept = await place.run(['changes', 'keep'])
+    assert.match(kept.stderr, /^Skills are among it\. They become trusted/)
+    assert.match(kept.stderr, /\.big: nothing → file of 300000 bytes, no text that can be shown/)
+    writeFileSync(join(place.home, 'nexus.yaml'), 'execution: { sandbox: none }\n')
+    assert.match((await place.run(['changes', 'list'])).stderr, /Without a sandbox Nexus records no changes\./)
+    writeFileSync(join(place.home, 'nexus.yaml'), '')
+    for (const command of ['keep', 'undo']) {
+      const forced = await place.run(['changes', command, '--force', '--yes'].slice(0, command === 'keep' ? 4 : 3))
+      assert.equal(forced.code, 2)
+      assert.match(forced.stderr, new RegExp(`Name each file: nexus changes ${command} ID PATH --force`))
+    }
+  },
+)
 
 test(
   'no command makes a skill of the user: in a root that is a link into the workspace, or with that root as workspace',

@@ -1,7 +1,7 @@
 /** `kill -9` between any two steps of a take, a write, a keep and an undo. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { freshDirectory } from '../files/rig.ts'
@@ -71,3 +71,21 @@ for (const op of ['take', 'write', 'keep', 'undo'] as const)
       })
     }
   })
+
+test('what was removed to make room for another kind, before a kill, is made by a second try, and by the next start', async (t) => {
+  const root = await begun(t, 'undo')
+  const remove = (): void => ['swap', 'back'].forEach((name) => rmSync(join(root, 'work', name), { recursive: true }))
+  remove()
+  await inSets(root, (sets) => take('undo', root, sets))
+  assert.deepEqual(filesIn(root), OLD)
+  // The same within a take.
+  await inSets(root, async ({ records }) => {
+    const [set] = records.list()
+    assert.ok(set)
+    const entries = records.entries(set.id).map((entry) => ({ ...entry, verdict: 'applied' as const }))
+    await records.write({ ...set, state: 'taking' }, { entries })
+  })
+  remove()
+  await inSets(root, ({ records }) => assert.equal(records.list()[0]?.state, 'undone'))
+  assert.deepEqual(filesIn(root), OLD)
+})

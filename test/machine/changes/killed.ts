@@ -1,5 +1,6 @@
 /** One step of change sets, in a process that kills itself before a call of the file system: `killed.ts OP ROOT NUMBER`. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import processes from 'node:child_process'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -15,8 +16,9 @@ import {
 } from '../../../src/machine/changes/index.ts'
 import { createPace, Tree } from '../../../src/machine/files/index.ts'
 
-export const OLD = { 'a.txt': 'old', 'gone.txt': 'old', 'sub/c.txt': 'old' }
-export const NEW = { 'a.txt': 'new', 'd/b.txt': 'new', 'sub/c.txt': 'new' }
+/** A file becomes a directory, and the reverse. */
+export const OLD = { 'a.txt': 'old', 'back/in': 'old', 'gone.txt': 'old', 'sub/c.txt': 'old', swap: 'old' }
+export const NEW = { 'a.txt': 'new', back: 'new', 'd/b.txt': 'new', 'sub/c.txt': 'new', 'swap/in': 'new' }
 export const HELD = { '.envrc': 'new', '.vscode/tasks.json': 'new' }
 export type Op = 'take' | 'write' | 'keep' | 'undo'
 
@@ -73,14 +75,12 @@ export async function take(op: Op, root: string, sets: SetsAt): Promise<void> {
 
 async function takeAll(root: string, { records, host, workspace, limits }: SetsAt): Promise<void> {
   const source = new Tree(join(root, 'source'))
-  const kinds = { d: 'directory', '.vscode': 'directory' } as Record<string, 'directory'>
-  const changes = ['a.txt', 'd', 'd/b.txt', 'sub/c.txt', '.envrc', '.vscode', '.vscode/tasks.json', 'gone.txt'].map(
-    (path): Change => {
-      const [before, after] = [host.entry(path), source.entry(path)]
-      const type = after ? (before ? 'changed' : 'added') : 'removed'
-      return { path, type, kind: kinds[path] ?? 'file' }
-    },
-  )
+  const paths = [...new Set([...Object.keys({ ...OLD, ...NEW, ...HELD }), 'd', '.vscode', 'swap', 'back'])].sort()
+  const changes = paths.map((path): Change => {
+    const [before, after] = [host.entry(path), source.entry(path)]
+    const type = after ? (before ? 'changed' : 'added') : 'removed'
+    return { path, type, kind: (after ?? before)?.kind === 'directory' ? 'directory' : 'file' }
+  })
   const none = new Set<string>()
   const around = { never: none, named: none, opened: none, before: (path: string) => host.entry(path) !== undefined }
   await takeChanges({
@@ -91,24 +91,29 @@ async function takeAll(root: string, { records, host, workspace, limits }: SetsA
   source.close()
 }
 
-/** Calls that change something on the disk. */
+/** Calls that change something on the disk, or have git do it. */
 const CALLS = ['openSync', 'writeSync', 'renameSync', 'linkSync', 'unlinkSync', 'fsync', 'appendFileSync', 'mkdirSync', 'rmdirSync', 'rmSync', 'fchmodSync'] as const // oxfmt-ignore
+
+/** Kills this process before such a call; 0 kills it never. Returns what counts them. */
+export function killAt(number: number): () => number {
+  let count = 0
+  const counted =
+    <T>(real: (...args: unknown[]) => T) =>
+    (...args: unknown[]): T => {
+      if (++count === number) process.kill(process.pid, 'SIGKILL')
+      return real(...args)
+    }
+  for (const name of CALLS) Object.assign(fs, { [name]: counted(fs[name] as (...args: unknown[]) => unknown) })
+  Object.assign(processes, { spawn: counted(processes.spawn as (...args: unknown[]) => unknown) })
+  syncBuiltinESMExports()
+  return () => count
+}
 
 if (process.argv[1] === import.meta.filename) {
   const [op, root = '', at] = process.argv.slice(2)
   await inSets(root, async (sets) => {
-    let count = 0
-    for (const name of CALLS) {
-      const real = fs[name] as (...args: unknown[]) => unknown
-      Object.assign(fs, {
-        [name]: (...args: unknown[]) => {
-          if (++count === Number(at)) process.kill(process.pid, 'SIGKILL')
-          return real(...args)
-        },
-      })
-    }
-    syncBuiltinESMExports()
+    const count = killAt(Number(at))
     await take(op as Op, root, sets)
-    fs.writeFileSync(1, String(count))
+    fs.writeFileSync(1, String(count()))
   })
 }

@@ -105,6 +105,8 @@ test(
     const later = await run('cat .envrc .vscode/tasks.json')
     assert.equal(later.stdout, 'export A=1\n{}\n')
     assert.equal(later.changes, undefined, 'what was held already is no change')
+    const another = await (await openRig(context)).run('cat .envrc .vscode/tasks.json', { workspace })
+    assert.deepEqual([another.stdout, another.changes], [later.stdout, undefined], 'nor is it for another process')
     const [set] = records.list()
     assert.ok(set)
     await keep({ records, host, set }, { paths: ['.envrc'], force: false })
