@@ -22,7 +22,11 @@ test(
       rmSync(root, { recursive: true, force: true })
     })
     const many = await sandbox.run({ command: `seq ${FILES} | xargs touch`, workspace, timeoutMs: 8_000 })
-    assert.match(many.notes.join(), /^Nexus did not keep all changes of the command: it kept \d+, and then the time/)
+    // A slow machine keeps none in that time.
+    assert.match(
+      many.notes.join(),
+      /^Nexus (did not keep all changes of the command: it kept \d+, and then the time|kept no change of the command: the time)/,
+    )
     assert.ok(readdirSync(workspace).length < FILES)
     const next = await sandbox.run({ command: 'echo here > next', workspace, timeoutMs: 120_000 })
     assert.deepEqual([next.exitCode, next.notes], [0, []])
