@@ -1,13 +1,19 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { SourceResult } from '../../../src/skills/sources/index.ts'
 
-/** A fresh directory by its real path, open to every user, removed after the test. */
+/**
+ * A fresh directory by its real path, removed after the test. Its parent is its own too: a root is watched through its
+ * parent, and polling one that other programs use can take all the time of a test.
+ */
 export function temporaryDirectory(t: TestContext): string {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-sources-')))
-  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const parent = realpathSync(mkdtempSync(join(tmpdir(), 'nexus-sources-')))
+  t.after(() => rmSync(parent, { recursive: true, force: true }))
+  chmodSync(parent, 0o755)
+  const directory = join(parent, 'root')
+  mkdirSync(directory, { mode: 0o700 })
   return directory
 }
 
