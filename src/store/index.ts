@@ -25,7 +25,7 @@ export {
   storeStatus,
 } from './open-store.ts'
 export { processName } from './processes.ts'
-export { isAgentId, sessionLease } from './rules.ts'
+export { isAgentId, isAgentKey, sessionLease } from './rules.ts'
 export type {
   LoadedRevision,
   SessionRecord,

@@ -60,6 +60,6 @@ export async function openBlobFiles(options: BlobFilesOptions): Promise<Blobs> {
 /** The state of a database, which is not changed; undefined for memory. Throws STORE_FAILED with the reason and the fix. */
 export async function storeStatus(choice: StoreChoice): Promise<StoreStatus | undefined> {
   if (choice.type === 'sqlite') return (await import('./sqlite/sqlite-store.ts')).sqliteStatus(choice.path)
-  if (choice.type === 'postgres') return (await import('./postgres/status.ts')).postgresStatus(choice)
+  if (choice.type === 'postgres') return (await import('./postgres/schema.ts')).postgresStatus(choice)
   return undefined
 }

@@ -22,7 +22,7 @@ export function createAccess(state: PoolState, actor: Actor): PoolAccess {
 
   async function list({ parent, isLiving = true }: { readonly parent?: string; readonly isLiving?: boolean } = {}) {
     const of = parent === undefined ? undefined : await parentKey(reach, options, parent)
-    return reach.within(await store.agents.list({ isLiving, ...(of !== undefined && { parent: of }) }))
+    return reach.within(await store.agents.list({ isLiving, parent: of }))
   }
 
   return {

@@ -28,10 +28,9 @@ type Ask = (method: string, params: JsonObject, agentId?: string) => Promise<Jso
 export async function elsewhere(tool: string, args: JsonObject, about: Elsewhere): Promise<Outcome> {
   const { others, port, agentKey, signal } = about
   if (!others) throw poolError('INVALID_ARGUMENT', POOL.otherPort(port))
-  // A cancelled call still cancels its message.
-  const until = (method: string) => (method === 'cancel' ? {} : { signal })
   const ask: Ask = (method, params, agentId) =>
-    others.call({ port, agentKey, ...until(method) }, { method, params, ...(agentId !== undefined && { agentId }) })
+    // A cancelled call still cancels its message.
+    others.call({ port, agentKey, signal: method === 'cancel' ? undefined : signal }, { method, params, agentId })
   const id = String(args['agent_id'] ?? '').trim()
   if (id === '' && tool !== 'nexus_shutdown') throw poolError('INVALID_ARGUMENT', POOL.noId())
   switch (tool) {
@@ -91,7 +90,7 @@ async function send(
     signal.removeEventListener('abort', cancel)
   }
   const result = resultOf(await ask('get_turn', params, id))
-  return toSendOutcome({ type: 'answered', requestId: callId, result }, { agent: id, callId, ...(more && { more }) })
+  return toSendOutcome({ type: 'answered', requestId: callId, result }, { agent: id, callId, more })
 }
 
 function resultOf({ turn_id, session_id, end, content, error }: JsonObject): TurnResult {
@@ -102,7 +101,7 @@ function resultOf({ turn_id, session_id, end, content, error }: JsonObject): Tur
     end: end as TurnResult['end'],
     text: String(content ?? ''),
     usage: { steps: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0 },
-    ...(message !== undefined && { error: new NexusError('MODEL_FAILED', message, { fix }) }),
+    error: message === undefined ? undefined : new NexusError('MODEL_FAILED', message, { fix }),
   }
 }
 

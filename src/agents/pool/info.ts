@@ -1,6 +1,6 @@
 /** info: agents as people and programs see them in lists, trees and their status. */
 import { readRules } from '../../authorize/index.ts'
-import type { AgentRecord, Store, TurnRecord } from '../../store/index.ts'
+import { type AgentRecord, isAgentKey, type Store, type TurnRecord } from '../../store/index.ts'
 import { readSettings } from './settings.ts'
 import type { AgentInfo, AgentState, AgentTree, PoolOptions } from './types.ts'
 
@@ -35,7 +35,7 @@ export async function infosOf(
 }
 
 async function byKey(agents: Store['agents'], key: string | undefined): Promise<readonly AgentRecord[]> {
-  const row = key?.startsWith('@') ? await agents.get(key) : undefined
+  const row = key !== undefined && isAgentKey(key) ? await agents.get(key) : undefined
   return row ? [row] : []
 }
 

@@ -2,11 +2,11 @@
 import { readRules, saveRules } from '../../authorize/index.ts'
 import { isNexusError } from '../../kernel/index.ts'
 import type { AgentProfile } from '../../runtime/index.ts'
-import { type AgentRecord, isAgentId, type Store } from '../../store/index.ts'
+import { type AgentRecord, isAgentId, isAgentKey, type Store } from '../../store/index.ts'
 import { infosOf } from './info.ts'
 import { POOL, poolError } from './messages.ts'
 import { openModel } from './opened.ts'
-import { isKey, type Reach } from './reach.ts'
+import type { Reach } from './reach.ts'
 import { newRights, type Origin, rulesOfProfile } from './rights.ts'
 import { readSettings, saveSettings } from './settings.ts'
 import type { Acting, PoolState } from './pool-state.ts'
@@ -72,7 +72,7 @@ async function insert(options: PoolOptions, origin: Found, request: CreateReques
     const settings = saveSettings({ profile, madeIn, model, instructions, budget, skills, request: requestId })
     const { scope } = options.runtime.openAgent()
     try {
-      const about = { id, title, scope, settings, ...(parent !== undefined && { parent }) }
+      const about = { id, title, scope, settings, parent }
       return { row: await store.agents.create({ ...about, ...saveRules(rules) }), clipped }
     } catch (error) {
       if (request.id !== undefined || !isNexusError(error) || error.code !== 'CONFLICT') throw error
@@ -106,7 +106,7 @@ async function originOf(options: PoolOptions, acting: Acting, { parent: named }:
   const profile = id === undefined ? agents[0] : agents.find((each) => each.id === id)
   if (!profile) throw poolError('AGENT_NOT_FOUND', POOL.noParent(id ?? ''))
   const from = fromProfile(profile, contextOf(options).workspace)
-  return { ...from, madeIn: actor?.sessionId, isUsers: !actor, ...(id !== undefined && { parent: id }) }
+  return { ...from, madeIn: actor?.sessionId, isUsers: !actor, parent: id }
 }
 
 /** The row of the parent; undefined for one of the configuration. */
@@ -116,7 +116,7 @@ async function rowOf(
   named: string | undefined,
 ): Promise<AgentRecord | undefined> {
   if (!actor) return named === undefined ? undefined : rowNamed(reach, options, named)
-  if (!isKey(actor.key)) return undefined
+  if (!isAgentKey(actor.key)) return undefined
   const own = await options.runtime.store.agents.get(actor.key)
   if (own) return own
   throw poolError('AGENT_NOT_FOUND', POOL.noParent(actor.key))

@@ -66,7 +66,7 @@ export const POOL = {
   }),
   toolBeyond: (preset: string, fix: string | undefined): Words => ({
     message: `Cannot create agent with '${named(preset)}' preset: exceeds permission ceiling`,
-    ...(fix !== undefined && { fix }),
+    fix,
   }),
   noId: (): Words => ({ message: 'No agent_id provided', fix: 'Give agent_id the id of an agent.' }),
   otherPort: (port: number): Words => ({

@@ -62,10 +62,8 @@ export function createOpened(options: PoolOptions, { equip, hooksOf, isWorking, 
     maxConcurrentTools: config.limits.maxConcurrentTools,
   }
 
-  const loop = (handle: AgentHandle, about: Pick<AgentRecord, 'id' | 'key' | 'path'>, more: Loop): Agent => {
-    const agent = createAgent({ agent: handle, store, limits, ...more })
-    return heard(agent, (event) => onEvent(about, event))
-  }
+  const loop = (handle: AgentHandle, about: Pick<AgentRecord, 'id' | 'key' | 'path'>, more: Loop): Agent =>
+    createAgent({ agent: handle, store, limits, onEvent: (event) => onEvent(about, event), ...more })
 
   async function open(row: AgentRecord): Promise<Opened> {
     const settings = readSettings(row)
@@ -148,7 +146,7 @@ export async function narrowing(
   { store, agents }: Runtime,
   row: AgentRecord,
   { profile: id, skills }: AgentSettings,
-): Promise<{ readonly layers: readonly Layer[]; readonly skills?: readonly string[] }> {
+): Promise<{ readonly layers: readonly Layer[]; readonly skills: readonly string[] | undefined }> {
   const profile = agents.find((each) => each.id === id)
   if (!profile) throw poolError('CALL_DENIED', POOL.noProfile(row.path, id))
   const ancestors = (await store.agents.chain(row.key)).filter(({ key }) => key !== row.key)
@@ -161,7 +159,7 @@ export async function narrowing(
   const seen = lists.filter((list) => list !== undefined)
   const [first, ...rest] = seen
   const common = first?.filter((name) => rest.every((list) => list.includes(name)))
-  return { layers: [...inheritedBy(profile), ...layers], ...(common && { skills: common }) }
+  return { layers: [...inheritedBy(profile), ...layers], skills: common }
 }
 
 /** A runtime without configuration has profiles whose layers all apply. */
@@ -177,27 +175,4 @@ function provide({ services, id }: AgentHandle, row: AgentRecord, { serving }: P
   if (!serving) return
   services.register(PORT, serving.port)
   if (serving.keyOf) services.register(API_KEY, serving.keyOf(row))
-}
-
-/** The same agent, whose events the pool hears as well. */
-function heard(agent: Agent, hear: (event: AgentEvent) => void): Agent {
-  const both = <Options extends { readonly onEvent?: (event: AgentEvent) => void }>(options?: Options) => ({
-    ...options,
-    onEvent: (event: AgentEvent) => {
-      hear(event)
-      options?.onEvent?.(event)
-    },
-  })
-  return {
-    id: agent.id,
-    sessionId: agent.sessionId,
-    send: (content, options) => agent.send(content, both(options)),
-    resume: (turnId, options) => agent.resume(turnId, both(options)),
-    takeOver: (options) => agent.takeOver(both(options)),
-    cancel: (requestId) => agent.cancel(requestId),
-    deliver: (content, from) => agent.deliver(content, from),
-    pauseClock: () => agent.pauseClock(),
-    compact: (options) => agent.compact(both(options)),
-    context: () => agent.context(),
-  }
 }

@@ -1,5 +1,5 @@
 /** reach: which agents the one who acts may reach. An id that does not exist and one out of reach get the same answer. */
-import type { AgentRecord, Store } from '../../store/index.ts'
+import { type AgentRecord, isAgentKey, type Store } from '../../store/index.ts'
 import { POOL, poolError } from './messages.ts'
 import { readSettings } from './settings.ts'
 
@@ -22,14 +22,13 @@ export interface Reach {
 }
 
 export function createReach({ agents }: Store, actor: Actor): Reach {
-  const byName = (id: string): Promise<AgentRecord | undefined> =>
-    id.startsWith('@') ? agents.get(id) : agents.find(id)
+  const byName = (id: string): Promise<AgentRecord | undefined> => (isAgentKey(id) ? agents.get(id) : agents.find(id))
 
   async function isBelow(row: AgentRecord): Promise<boolean> {
     if (!actor) return true
     if (row.key === actor.key) return false
     const chain = await agents.chain(row.key)
-    if (isKey(actor.key)) return chain.some(({ key }) => key === actor.key)
+    if (isAgentKey(actor.key)) return chain.some(({ key }) => key === actor.key)
     const [oldest] = chain
     return oldest?.parent === actor.key && readSettings(oldest).madeIn === actor.sessionId
   }
@@ -49,7 +48,7 @@ export function createReach({ agents }: Store, actor: Actor): Reach {
       return row && row.key === actor?.key ? row : find(id)
     },
     async target(id) {
-      const self = actor && isKey(actor.key) ? await agents.get(actor.key) : undefined
+      const self = actor && isAgentKey(actor.key) ? await agents.get(actor.key) : undefined
       return (self && (await parentOf(agents, self, id))) ?? { type: 'below', row: await find(id) }
     },
     async within(rows) {
@@ -64,15 +63,11 @@ export function createReach({ agents }: Store, actor: Actor): Reach {
 async function parentOf(agents: Store['agents'], self: AgentRecord, id: string): Promise<Target | undefined> {
   const { parent: above } = self
   if (above === undefined) return undefined
-  if (!isKey(above)) {
+  if (!isAgentKey(above)) {
     const { madeIn } = readSettings(self)
     return id === above && madeIn !== undefined ? { type: 'parent', id, sessionId: madeIn } : undefined
   }
   const row = await agents.get(above)
   if (!row || row.endedAt !== undefined || (id !== row.id && id !== row.key)) return undefined
   return { type: 'parent', id: row.id, sessionId: row.sessionId, row }
-}
-
-export function isKey(reference: string): boolean {
-  return reference.startsWith('@')
 }

@@ -68,7 +68,7 @@ export function newRights(
   const base = baseOf(origin, request, context)
   const delta = request.permissions && absolute(request.permissions, context)
   for (const ceiling of ceilings) {
-    const excess = exceeds(ceiling.permissions, { base, ...(delta && { delta }) }, ceiling.policy.groups)
+    const excess = exceeds(ceiling.permissions, { base, delta }, ceiling.policy.groups)
     if (excess?.what === 'preset') throw poolError('CALL_DENIED', POOL.presetBeyond(excess.preset, of), BEYOND_PRESET)
     if (excess) throw poolError('CALL_DENIED', POOL.deltaBeyond(of, excess))
   }

@@ -1,10 +1,10 @@
 /** sending: messages between agents. One downward waits for the answer, one upward never waits: so no circle of agents waits. */
 import { randomBytes } from 'node:crypto'
-import type { AgentRecord } from '../../store/index.ts'
+import { type AgentRecord, isAgentKey } from '../../store/index.ts'
 import { type Agent, hasMessage } from '../turns/index.ts'
 import { POOL, poolError } from './messages.ts'
 import type { Acting, PoolState } from './pool-state.ts'
-import { isKey, type Target } from './reach.ts'
+import type { Target } from './reach.ts'
 import type { SendRequest, Sent } from './types.ts'
 
 export interface Message {
@@ -61,7 +61,7 @@ export function untilClosed({ work }: PoolState, key: string, signal: AbortSigna
 /** The agent that sends. */
 async function authorOf({ options }: PoolState, { actor }: Acting): Promise<{ readonly agent: string }> {
   if (!actor) return { agent: 'user' }
-  const row = isKey(actor.key) ? await options.runtime.store.agents.get(actor.key) : undefined
+  const row = isAgentKey(actor.key) ? await options.runtime.store.agents.get(actor.key) : undefined
   return { agent: row?.path ?? actor.key }
 }
 

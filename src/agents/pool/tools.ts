@@ -7,12 +7,11 @@ import {
   succeeded,
   type Tool,
 } from '../../kernel/index.ts'
-import { isAgentId } from '../../store/index.ts'
+import { isAgentId, isAgentKey } from '../../store/index.ts'
 import { defineTool } from '../../tools/index.ts'
 import { elsewhere } from './elsewhere.ts'
 import { toSendOutcome } from './send-outcome.ts'
 import { BEYOND_PRESET, POOL, poolError } from './messages.ts'
-import { isKey } from './reach.ts'
 import type { Created, CreateRequest, OtherServers, PoolAccess, Serving } from './types.ts'
 
 /** The pool as the tools of one agent reach it. */
@@ -44,7 +43,7 @@ function idOf({ agent_id: id }: JsonObject): string {
   const text = typeof id === 'string' ? id.trim() : ''
   if (text === '') throw poolError('INVALID_ARGUMENT', POOL.noId())
   // A configured agent is the parent of those that it makes; an ended agent is named by its key.
-  if (!isAgentId(text) && !isKey(text)) throw poolError('INVALID_ARGUMENT', POOL.badId(text))
+  if (!isAgentId(text) && !isAgentKey(text)) throw poolError('INVALID_ARGUMENT', POOL.badId(text))
   return text
 }
 
@@ -124,18 +123,15 @@ function toRequest(id: string, args: JsonObject): CreateRequest {
   const text = (value: JsonValue | undefined) => (typeof value === 'string' ? value : undefined)
   const texts = (value: JsonValue | undefined) => (Array.isArray(value) ? value.map(String) : undefined)
   const count = (value: JsonValue | undefined) => (typeof value === 'number' ? value : undefined)
-  const disableTools = texts(args['disable_tools'])
-  const allowedPaths = texts(args['allowed_paths'])
-  const [maxTokens, maxTurns] = [count(args['max_tokens']), count(args['max_turns'])]
-  const permissions = { ...(disableTools && { disableTools }), ...(allowedPaths && { allowedPaths }) }
+  const [disableTools, allowedPaths] = [texts(args['disable_tools']), texts(args['allowed_paths'])]
   return {
     id,
     preset: text(preset),
     instructions: text(instructions),
     model: text(model),
     skills: texts(args['skills']),
-    ...(Object.keys(permissions).length > 0 && { permissions }),
-    budget: { ...(maxTokens !== undefined && { maxTokens }), ...(maxTurns !== undefined && { maxTurns }) },
+    permissions: disableTools || allowedPaths ? { disableTools, allowedPaths } : undefined,
+    budget: { maxTokens: count(args['max_tokens']), maxTurns: count(args['max_turns']) },
   }
 }
 

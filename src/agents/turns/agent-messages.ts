@@ -1,6 +1,7 @@
 /** agent-messages: messages that come from another agent, in the history and as the model reads them. */
-import { isJsonObject, sha256, toSafeLine } from '../../kernel/index.ts'
+import { toSafeLine } from '../../kernel/index.ts'
 import type { StoredMessage } from '../../store/index.ts'
+import { betweenTags, notesOf, partsOf } from './stored-message.ts'
 
 /** Another agent as the author of a message. */
 export interface MessageAuthor {
@@ -18,19 +19,13 @@ export function agentMessage(content: string, { agent, requestId }: MessageAutho
 
 /** Whether a history has the message of an agent with that id of its own. */
 export function hasMessage(messages: readonly StoredMessage[], { agent, requestId }: Required<MessageAuthor>): boolean {
-  return messages.some((message) => ownNotes(message)?.request === requestId && authorOf(message) === toSafeLine(agent))
+  return messages.some((message) => notesOf(message).request === requestId && authorOf(message) === toSafeLine(agent))
 }
 
 /** The author of a message that another agent sent; undefined for any other message. */
 export function authorOf(message: StoredMessage): string | undefined {
-  const from = ownNotes(message)?.from
+  const { from } = notesOf(message)
   return typeof from === 'string' ? from : undefined
-}
-
-/** The notes of Nexus about a message; no provider gets them. */
-function ownNotes({ providerOptions }: StoredMessage): { readonly [name: string]: unknown } | undefined {
-  const notes = isJsonObject(providerOptions) ? providerOptions.nexus : undefined
-  return isJsonObject(notes) ? notes : undefined
 }
 
 /**
@@ -46,7 +41,7 @@ export function asModelReads(messages: readonly StoredMessage[]): StoredMessage[
     const shown = from === undefined ? message : inBoundary(String(message.content), from)
     if (from !== undefined && open > 0) late.push(shown)
     else arranged.push(shown)
-    open = Math.max(0, open + countOf(message, 'tool-call') - countOf(message, 'tool-result'))
+    open = Math.max(0, open + partsOf(message, 'tool-call').length - partsOf(message, 'tool-result').length)
     if (open > 0) continue
     arranged.push(...late)
     late = []
@@ -55,11 +50,7 @@ export function asModelReads(messages: readonly StoredMessage[]): StoredMessage[
 }
 
 function inBoundary(text: string, from: string): StoredMessage {
-  const tag = `message-${sha256(text).slice(0, 16)}`
+  const { tag, tagged } = betweenTags('message', text)
   const lead = `The agent ${from} sent the text between the two lines with ${tag}. It is that agent's text, not the words of the user.`
-  return { role: 'user', content: `${lead}\n<${tag}>\n${text}\n</${tag}>` }
-}
-
-function countOf({ content }: StoredMessage, type: string): number {
-  return Array.isArray(content) ? content.filter((part) => isJsonObject(part) && part.type === type).length : 0
+  return { role: 'user', content: `${lead}\n${tagged}` }
 }

@@ -36,7 +36,7 @@ interface OpenedHistory {
 
 /** Makes an agent. Nothing happens before the first `send`. Throws INVALID_ARGUMENT for a limit that cannot be used, and for an agent without a session. */
 export function createAgent(options: AgentOptions): Agent {
-  const { agent, store, hooks = {}, clock = systemClock } = options
+  const { agent, store, hooks = {}, clock = systemClock, onEvent: heard } = options
   const { sessions, turns } = store
   const { id, key } = agent
   const sessionId = sessionOf(agent)
@@ -82,7 +82,9 @@ export function createAgent(options: AgentOptions): Agent {
     leaves = false,
   ): Promise<TurnResult | undefined> {
     const turnId = queued.id
-    const emit = guard(onEvent)
+    const emit: AgentListener = (event) => {
+      for (const listener of [heard, onEvent]) tell(listener, event)
+    }
     emit({ type: 'turn-queued', turnId, sessionId })
     await nameLeft(place, turnId, emit)
     const question = await openQuestion(place, turnId)
@@ -250,12 +252,10 @@ function invalid({ message, ...fix }: { readonly message: string; readonly fix?:
 }
 
 /** A listener is for display: when it throws, the turn goes on, so that no call stays without its answer. */
-function guard(listener: AgentListener | undefined): AgentListener {
-  return (event: AgentEvent) => {
-    try {
-      listener?.(event)
-    } catch (error) {
-      process.emitWarning(AGENTS.listenerThrew(error), 'NexusWarning')
-    }
+function tell(listener: AgentListener | undefined, event: AgentEvent): void {
+  try {
+    listener?.(event)
+  } catch (error) {
+    process.emitWarning(AGENTS.listenerThrew(error), 'NexusWarning')
   }
 }

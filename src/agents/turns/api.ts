@@ -73,4 +73,6 @@ export interface AgentOptions {
   /** How much of the history is sent, and what is left out when it is full. */
   readonly context?: Partial<ContextSettings> | undefined
   readonly clock?: Clock
+  /** Events of all turns, each before the listener of its own turn gets it. */
+  readonly onEvent?: AgentListener
 }

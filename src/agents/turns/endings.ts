@@ -29,6 +29,11 @@ export type Ending = Pick<TurnResult, 'end' | 'text' | 'error'> & {
   readonly isKept?: boolean
 }
 
+export function toResult(ending: Ending, about: Pick<TurnResult, 'turnId' | 'sessionId' | 'usage'>): TurnResult {
+  const { closing: _closing, isKept: _isKept, message: _message, tokens: _tokens, ...ended } = ending
+  return { ...about, ...ended }
+}
+
 /** The caller, or its time limit, ended it. `isKept`: the history has the text already. */
 export function cancelled(text: string, isKept = false): Ending {
   return { end: 'cancelled', text, closing: CLOSING.cancelled, isKept }

@@ -1,8 +1,9 @@
-import { isJsonObject, type JsonObject, type JsonValue, type Outcome, toSafeLine } from '../../kernel/index.ts'
+import { isJsonObject, type JsonObject, type Outcome, toSafeLine } from '../../kernel/index.ts'
 import type { StoredMessage } from '../../store/index.ts'
 import { toModelText } from '../../tools/index.ts'
 import { cutOf } from './context/cuts.ts'
 import type { RequestedCall } from './model-step.ts'
+import { partsOf } from './stored-message.ts'
 
 /** How a turn that gave no answer closes in the history, so that the next one starts from a whole conversation. */
 export const CLOSING = {
@@ -62,14 +63,9 @@ export function repairHistory(history: readonly StoredMessage[], fate: FateOfCal
   // A cut is no part of the conversation.
   const messages = history.filter((message) => !cutOf(message))
   const last = messages.at(-1)
-  if (last === undefined) return { messages: [], openCalls: [] }
-  const at = messages.findLastIndex((message) => message.role === 'assistant')
-  const calls = at < 0 ? [] : partsOf(messages[at], 'tool-call')
-  if (at === messages.length - 1 && calls.length === 0) return { messages: [], openCalls: [] }
-  const answered = new Set(
-    messages.slice(at + 1).flatMap((message) => partsOf(message, 'tool-result').map((part) => part.toolCallId)),
-  )
-  const open = calls.filter((call) => !answered.has(call.toolCallId))
+  if (!last || (last.role === 'assistant' && partsOf(last, 'tool-call').length === 0))
+    return { messages: [], openCalls: [] }
+  const open = openParts(messages)
   const answers = open.map((call) =>
     answerMessage(
       { toolCallId: String(call.toolCallId), wireName: String(call.toolName) },
@@ -84,17 +80,19 @@ export function repairHistory(history: readonly StoredMessage[], fate: FateOfCal
 
 /** The calls of the last answer of the model that have no answer, as the history has them. */
 export function openCalls(messages: readonly StoredMessage[]): readonly RequestedCall[] {
+  return openParts(messages).map(({ toolCallId, toolName, input = null }) => {
+    const call = { toolCallId: String(toolCallId), wireName: String(toolName) }
+    if (isJsonObject(input)) return { ...call, arguments: input }
+    return { ...call, arguments: {}, unreadable: typeof input === 'string' ? input : JSON.stringify(input) }
+  })
+}
+
+function openParts(messages: readonly StoredMessage[]): JsonObject[] {
   const at = messages.findLastIndex((message) => message.role === 'assistant')
-  const answered = new Set(
-    messages.slice(at + 1).flatMap((message) => partsOf(message, 'tool-result').map((part) => part.toolCallId)),
-  )
-  return partsOf(messages[at], 'tool-call')
-    .filter((part) => !answered.has(part.toolCallId))
-    .map(({ toolCallId, toolName, input = null }) => {
-      const call = { toolCallId: String(toolCallId), wireName: String(toolName) }
-      if (isJsonObject(input)) return { ...call, arguments: input }
-      return { ...call, arguments: {}, unreadable: typeof input === 'string' ? input : JSON.stringify(input) }
-    })
+  const answers = messages.slice(at + 1).flatMap((message) => partsOf(message, 'tool-result'))
+  const answered = new Set(answers.map(({ toolCallId }) => toolCallId))
+  const asked = messages.slice(Math.max(0, at), at + 1)
+  return asked.flatMap((message) => partsOf(message, 'tool-call')).filter((part) => !answered.has(part.toolCallId))
 }
 
 function answerMessage(
@@ -105,10 +103,4 @@ function answerMessage(
     role: 'tool',
     content: [{ type: 'tool-result', toolCallId: call.toolCallId, toolName: call.wireName, output }],
   }
-}
-
-function partsOf(message: StoredMessage | undefined, type: string): JsonObject[] {
-  const content: JsonValue | undefined = message?.content
-  if (!Array.isArray(content)) return []
-  return content.filter((part: JsonValue): part is JsonObject => isJsonObject(part) && part.type === type)
 }

@@ -14,6 +14,7 @@ export {
   type ModelRequestOptions,
   resolveModel,
 } from './model/resolve-model.ts'
+export { betweenTags } from './stored-message.ts'
 export { resultOf } from './stored-result.ts'
 export { type ModelChoice, type ModelPrice, PROVIDERS } from './model/open-model.ts'
 export type { TurnAgent } from './turn-context.ts'

@@ -39,7 +39,7 @@ export async function recordedCalls(
     if (question || entry.state === 'started')
       found.set(entry.call.toolCallId ?? '', {
         entry,
-        ...(question && entry.state !== 'started' && { approvalId: question.id }),
+        approvalId: entry.state === 'started' ? undefined : question?.id,
       })
   }
   return found

@@ -1,9 +1,10 @@
 /** tokens: what an answer cost by its provider's own counts, and the estimate where it reports none. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/index.ts'
+import { isJsonObject, type JsonValue } from '../../kernel/index.ts'
 import type { OfferedTool } from '../../runtime/index.ts'
 import type { StoredMessage } from '../../store/index.ts'
 import type { StepUsage, TurnUsage } from './events.ts'
 import type { ModelPrice } from './model/open-model.ts'
+import { contentOf } from './stored-message.ts'
 
 /** Source: contracts §1.9, "token estimate". */
 export const CHARS_A_TOKEN = 4
@@ -17,9 +18,7 @@ export function estimateText(text: string): number {
 }
 
 export function estimateMessage(message: StoredMessage): number {
-  const { content = '' } = message as JsonObject & { readonly content?: JsonValue }
-  const parts = Array.isArray(content) ? content : [content]
-  return TOKENS_A_MESSAGE + parts.reduce((sum: number, part) => sum + estimatePart(part), 0)
+  return TOKENS_A_MESSAGE + contentOf(message).reduce((sum: number, part) => sum + estimatePart(part), 0)
 }
 
 function estimatePart(part: JsonValue): number {

@@ -9,6 +9,7 @@ import {
   stopped,
   timedOut,
   toEnding,
+  toResult,
   unanswered,
 } from './endings.ts'
 import { assistantMessage, CLOSING, openCalls, toolMessage } from './history.ts'
@@ -59,9 +60,8 @@ export async function runTurn(parts: TurnParts): Promise<FinishedTurn> {
     ending.end === 'cancelled' && timer.signal.aborted && !parts.signal.aborted
       ? timedOut(ending, limits.turnTimeoutMs)
       : ending
-  const { closing: _closing, isKept: _isKept, message: _message, tokens, ...ended } = named
-  const result = { turnId, sessionId, ...ended, usage: usage.total() }
-  return { result, messages: lastMessages(named, parts), tokens, activeMs: usage.takeTime() }
+  const result = toResult(named, { turnId, sessionId, usage: usage.total() })
+  return { result, messages: lastMessages(named, parts), tokens: named.tokens, activeMs: usage.takeTime() }
 }
 
 async function loop(parts: TurnParts, usage: UsageSum): Promise<Ending> {

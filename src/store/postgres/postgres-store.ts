@@ -6,9 +6,8 @@ import { createSqlStore } from '../sql/sql-store.ts'
 import type { Connection } from '../sql/scope.ts'
 import type { Database, DatabaseOptions, PostgresStoreOptions } from '../store.ts'
 import { createPostgresConnection } from './connection.ts'
-import { plainConnection } from './plain-connection.ts'
 import { type Connections, openPool, POOL_LIMITS } from './pool.ts'
-import { postgresSchema } from './schema.ts'
+import { plainConnection, postgresSchema } from './schema.ts'
 import { reported } from './store-error.ts'
 
 /** See `openDatabase`. */

@@ -1,17 +1,9 @@
 import { newId } from '../../kernel/index.ts'
 import type { AgentRecord, Agents } from '../agents.ts'
 import { MESSAGES } from '../messages.ts'
-import { checkAgentId, checkLimit, checkName, isAgentKey, MAX_AGENT_DEPTH, storeError, toJson } from '../rules.ts'
-import {
-  ALL_ROWS,
-  createJsonReader,
-  defined,
-  filters,
-  type JsonReader,
-  optionalNumber,
-  optionalText,
-} from './columns.ts'
-import type { Change, Row, Scope, Statements } from './scope.ts'
+import { checkAgentId, checkName, isAgentKey, MAX_AGENT_DEPTH, storeError, toJson } from '../rules.ts'
+import { createJsonReader, defined, filters, type JsonReader, optionalNumber, optionalText } from './columns.ts'
+import { type Change, listRows, type Row, type Scope, type Statements } from './scope.ts'
 import { insertSession } from './sessions.ts'
 import { toUse, USE } from './turn-rows.ts'
 import { cancelTurn } from './turns.ts'
@@ -51,8 +43,7 @@ const UPDATE = `update agents set permissions = coalesce(:permissions, permissio
     settings = coalesce(:settings, settings)
   where project_id = :projectId and key = :key and ended_at is null returning *`
 
-const EARLIER = `and (:before is null or seq < (
-  select edge.seq from agents as edge where edge.project_id = :projectId and edge.key = :before))`
+const LIST = { table: 'agents', key: 'key' }
 
 const REVOKE = 'update agents set epoch = epoch + 1 where project_id = :projectId and key = :key returning *'
 
@@ -63,8 +54,6 @@ const USED = `select ${USE} from turns where project_id = :projectId and session
 export function createSqlAgents(scope: Scope): Agents {
   const parse = createJsonReader(scope)
   const toAgent = (row: Row): AgentRecord => agentOf(row, parse)
-  const list = async (sql: string, values: Parameters<Statements['all']>[1]): Promise<AgentRecord[]> =>
-    (await scope.all(sql, values)).map((row) => toAgent(row))
   const get = async (sql: string, values: Parameters<Statements['get']>[1]): Promise<AgentRecord | undefined> => {
     const row = await scope.get(sql, values)
     return row && toAgent(row)
@@ -97,22 +86,16 @@ export function createSqlAgents(scope: Scope): Agents {
     },
     get: (key) => get(GET, { key }),
     find: (id) => get(FIND, { id }),
-    async list({ id, parent, isLiving, limit, before = null } = {}) {
+    async list({ id, parent, isLiving, ...page } = {}) {
       const { sql, values } = filters({ id, parent })
       const living = isLiving === undefined ? '' : `and ended_at is ${isLiving ? '' : 'not '}null`
-      const newest = await list(
-        `select * from agents where project_id = :projectId ${sql} ${living} ${EARLIER} order by seq desc limit :limit`,
-        { ...values, before, limit: checkLimit(limit) ?? ALL_ROWS },
-      )
-      return newest.reverse()
+      return (await listRows(scope, LIST, { sql: `${sql} ${living}`, values, ...page })).map(toAgent)
     },
-    chain: (key) => list(CHAIN, { key }),
+    chain: async (key) => (await scope.all(CHAIN, { key })).map(toAgent),
     end: (key) =>
       scope.change(async (tx) => {
         await mustGet(tx, key)
-        const ended = (await tx.all(END, { key }))
-          .map((row) => toAgent(row))
-          .toSorted((a, b) => (a.path < b.path ? -1 : 1))
+        const ended = (await tx.all(END, { key })).map(toAgent).toSorted((a, b) => (a.path < b.path ? -1 : 1))
         for (const agent of ended) {
           for (const { id } of await tx.all(OPEN_TURNS, { sessionId: agent.sessionId }))
             await cancelTurn(scope, tx, String(id))

@@ -1,10 +1,10 @@
 import { type Call, type LedgerEntry, newId } from '../../kernel/index.ts'
 import type { Approval, Approvals, NewApproval, RememberedApproval } from '../approvals.ts'
 import { MESSAGES } from '../messages.ts'
-import { checkLimit, checkName, checkRemember, storeError, toJson, WAITING_MS } from '../rules.ts'
-import { ALL_ROWS, defined, filters, json, optionalJson, optionalNumber, optionalText } from './columns.ts'
+import { checkName, checkRemember, storeError, toJson, WAITING_MS } from '../rules.ts'
+import { defined, filters, json, optionalJson, optionalNumber, optionalText } from './columns.ts'
 import { endDue, eventOwner, eventWord } from './reclaim.ts'
-import type { Change, Row, Scope, Statements } from './scope.ts'
+import { type Change, listRows, type Row, type Scope, type Statements } from './scope.ts'
 
 const INSERT = `insert into approvals (project_id, id, call_id, session_id, agent_id, tool, command, prefix, scope,
     can_remember, skill_digest, created_at, expires_at, waiting_ttl_ms, state)
@@ -31,8 +31,7 @@ const REMEMBER = `insert into remembered_approvals
 
 const FORGET = 'delete from remembered_approvals where project_id = :projectId and id = :id'
 
-const EARLIER = `and (:before is null or seq < (
-  select edge.seq from approvals as edge where edge.project_id = :projectId and edge.id = :before))`
+const LIST = { table: 'approvals', key: 'id', columns: `*, ${PATH}` }
 
 /** The approvals of one project. */
 export function createSqlApprovals(scope: Scope): Approvals {
@@ -68,13 +67,9 @@ export function createSqlApprovals(scope: Scope): Approvals {
     },
     expire: async () => (await scope.change(endDue)).expired,
     get: (id) => get(scope, id),
-    async list({ states, sessionId, limit, before = null } = {}) {
-      const { sql, values } = filters({ state: states, session_id: sessionId })
-      const rows = await scope.all(
-        `select *, ${PATH} from approvals where project_id = :projectId ${sql} ${EARLIER} order by seq desc limit :limit`,
-        { ...values, before, limit: checkLimit(limit) ?? ALL_ROWS },
-      )
-      return rows.reverse().map((row) => toApproval(scope, row))
+    async list({ states, sessionId, ...page } = {}) {
+      const rows = await listRows(scope, LIST, { ...filters({ state: states, session_id: sessionId }), ...page })
+      return rows.map((row) => toApproval(scope, row))
     },
     async remembered(filter) {
       const { sql, values } = filters({

@@ -2,7 +2,6 @@ import type { LedgerEntry, Outcome } from '../../kernel/index.ts'
 import { MESSAGES } from '../messages.ts'
 import {
   callEvent,
-  checkLimit,
   checkNewCall,
   closedState,
   decisionEvent,
@@ -15,10 +14,10 @@ import {
 import type { Ledger } from '../store.ts'
 import { assertLiving } from './agents.ts'
 import { openApproval } from './approvals.ts'
-import { ALL_ROWS, defined, filters, json, optionalJson, optionalNumber } from './columns.ts'
+import { defined, filters, json, optionalJson, optionalNumber } from './columns.ts'
 import { assertOwned, fencing, OWNED } from './leases.ts'
 import { endApproval, eventWord } from './reclaim.ts'
-import type { Change, Row, Scope, Statements, Values } from './scope.ts'
+import { type Change, listRows, type Row, type Scope, type Statements, type Values } from './scope.ts'
 import { addMessages } from './sessions.ts'
 import { addStep } from './turns.ts'
 
@@ -47,8 +46,7 @@ const GET = 'select * from ledger_entries where project_id = :projectId and call
 /** Within a text of JSON the quotes are escaped, so only the member itself is found. */
 const SHADOWED = `and decision like '%"shadow":{%'`
 
-const EARLIER = `and (:before is null or seq < (
-  select edge.seq from ledger_entries as edge where edge.project_id = :projectId and edge.call_id = :before))`
+const LIST = { table: 'ledger_entries', key: 'call_id' }
 
 /** The ledger of one project. */
 export function createSqlLedger(scope: Scope): Ledger {
@@ -132,20 +130,11 @@ export function createSqlLedger(scope: Scope): Ledger {
       })
     },
     get: (callId) => get(scope, callId),
-    async list({ sessionId, turnId, agentId, origin, states, isShadowed, limit, before = null } = {}) {
-      const { sql, values } = filters({
-        session_id: sessionId,
-        turn_id: turnId,
-        agent_id: agentId,
-        origin,
-        state: states,
-      })
-      const rows = await scope.all(
-        `select * from ledger_entries where project_id = :projectId ${sql} ${isShadowed ? SHADOWED : ''}
-          ${EARLIER} order by seq desc limit :limit`,
-        { ...values, before, limit: checkLimit(limit) ?? ALL_ROWS },
-      )
-      return rows.reverse().map((row) => toEntry(scope, row))
+    async list({ sessionId, turnId, agentId, origin, states, isShadowed, ...page } = {}) {
+      const named = { session_id: sessionId, turn_id: turnId, agent_id: agentId, origin, state: states }
+      const { sql, values } = filters(named)
+      const rows = await listRows(scope, LIST, { sql: isShadowed ? `${sql} ${SHADOWED}` : sql, values, ...page })
+      return rows.map((row) => toEntry(scope, row))
     },
   }
 }

@@ -1,9 +1,9 @@
 import type { NexusError } from '../../kernel/index.ts'
 import type { Description } from '../database.ts'
 import type { NewEvent } from '../events.ts'
-import { toJson } from '../rules.ts'
+import { checkLimit, toJson } from '../rules.ts'
 import type { Wakes, Woken } from './follow.ts'
-import type { Row, Values } from './columns.ts'
+import { ALL_ROWS, type Row, type Values } from './columns.ts'
 
 export type { Row, Values }
 
@@ -89,6 +89,27 @@ export function createScope(connection: Connection, projectId: string, wakes: Wa
 function valuesOf({ type, agentId, sessionId, references }: NewEvent): Values {
   const refs = toJson('references', references ?? {})
   return { agentId: agentId ?? null, sessionId: sessionId ?? null, type, refs }
+}
+
+interface Page {
+  readonly limit?: number | undefined
+  /** Only rows before the one of this key; none when it is gone. */
+  readonly before?: string | null | undefined
+}
+
+/** Rows of a table, the oldest first; with a limit the newest ones. Throws INVALID_ARGUMENT for a limit that is none. */
+export async function listRows(
+  { all }: Pick<Statements, 'all'>,
+  { table, key, columns = '*' }: { readonly table: string; readonly key: string; readonly columns?: string },
+  { sql, values, limit, before = null }: Page & { readonly sql: string; readonly values: Values },
+): Promise<Row[]> {
+  const rows = await all(
+    `select ${columns} from ${table} where project_id = :projectId ${sql} and (:before is null or seq < (
+      select edge.seq from ${table} as edge where edge.project_id = :projectId and edge.${key} = :before))
+    order by seq desc limit :limit`,
+    { ...values, before, limit: checkLimit(limit) ?? ALL_ROWS },
+  )
+  return rows.reverse()
 }
 
 /** An event whose number the caller needs. */

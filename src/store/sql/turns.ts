@@ -1,20 +1,11 @@
 import { newId } from '../../kernel/index.ts'
 import { MESSAGES } from '../messages.ts'
-import {
-  checkLimit,
-  checkName,
-  checkNumber,
-  checkSessionLease,
-  messagesToJson,
-  QUEUE_LIMIT,
-  storeError,
-  toJson,
-} from '../rules.ts'
+import { checkName, checkNumber, checkSessionLease, messagesToJson, QUEUE_LIMIT, storeError, toJson } from '../rules.ts'
 import type { Lease } from '../leases.ts'
 import type { TurnName, TurnRecord, Turns, TurnStep } from '../sessions.ts'
-import { ALL_ROWS, filters } from './columns.ts'
+import { filters } from './columns.ts'
 import { assertOwned, fencing, OWNED } from './leases.ts'
-import type { Change, Row, Scope, Statements, Values } from './scope.ts'
+import { type Change, listRows, type Row, type Scope, type Statements, type Values } from './scope.ts'
 import { closeCallsOfTurn } from './reclaim.ts'
 import { addMessages } from './sessions.ts'
 import { BILLION, toTurn, toUse, USE } from './turn-rows.ts'
@@ -90,8 +81,7 @@ const REQUEST_CANCEL = `update turns set cancel_requested = 1
 const SENT_BY_CALL = `select id from turns
   where project_id = :projectId and request_id = :callId and state in ('queued', 'running', 'waiting')`
 
-const EARLIER = `and (:before is null or seq < (
-  select edge.seq from turns as edge where edge.project_id = :projectId and edge.id = :before))`
+const LIST = { table: 'turns', key: 'id', columns: COLUMNS }
 
 /** The queues of one project's sessions. */
 export function createSqlTurns(scope: Scope): Turns {
@@ -187,13 +177,9 @@ export function createSqlTurns(scope: Scope): Turns {
       )
       return new Map(rows.map((row) => [String(row.session_id), toUse(row)]))
     },
-    async list({ sessionId, states, limit, before = null } = {}) {
-      const { sql, values } = filters({ session_id: sessionId, state: states })
-      const rows = await scope.all(
-        `select ${COLUMNS} from turns where project_id = :projectId ${sql} ${EARLIER} order by seq desc limit :limit`,
-        { ...values, before, limit: checkLimit(limit) ?? ALL_ROWS },
-      )
-      return rows.reverse().map((row) => toTurn(scope, row))
+    async list({ sessionId, states, ...page } = {}) {
+      const rows = await listRows(scope, LIST, { ...filters({ session_id: sessionId, state: states }), ...page })
+      return rows.map((row) => toTurn(scope, row))
     },
   }
 }

@@ -1,7 +1,8 @@
 /** choose-cut: which messages are left out, so that loaded skills, pairs of call and answer and the latest task stay. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../kernel/index.ts'
+import { isJsonObject, type JsonObject } from '../../../kernel/index.ts'
 import type { StoredMessage } from '../../../store/index.ts'
 import { authorOf } from '../agent-messages.ts'
+import { partsOf } from '../stored-message.ts'
 import { estimateMessage } from '../tokens.ts'
 import { type Cut, type CutBy, cutOf, type Kept, shownMessages } from './cuts.ts'
 
@@ -160,10 +161,4 @@ function resultOf(message: StoredMessage, id: string): JsonObject | undefined {
 function countLeft(messages: readonly StoredMessage[], { from, to }: Range, keep: readonly Kept[]): number {
   const places = new Set(keep.map(({ at }) => at))
   return messages.slice(from, to).filter((message, index) => !cutOf(message) && !places.has(from + index)).length
-}
-
-function partsOf(message: StoredMessage, type: string): JsonObject[] {
-  const { content } = message as JsonObject & { readonly content?: JsonValue }
-  if (!Array.isArray(content)) return []
-  return content.filter((part): part is JsonObject => isJsonObject(part) && part.type === type)
 }

@@ -1,8 +1,8 @@
 /** compaction: a turn that a person asks for, in which the model sums up the whole history. */
-import { isJsonObject } from '../../../kernel/index.ts'
 import type { StoredMessage } from '../../../store/index.ts'
-import { cancelled, type Ending, type FinishedTurn, stopped, unanswered } from '../endings.ts'
+import { cancelled, type Ending, type FinishedTurn, stopped, toResult, unanswered } from '../endings.ts'
 import { NOTICES } from '../messages.ts'
+import { notesOf } from '../stored-message.ts'
 import { estimatePrompt, sumUsage } from '../tokens.ts'
 import type { TurnUsage } from '../events.ts'
 import { chooseCut } from './choose-cut.ts'
@@ -15,9 +15,8 @@ export function compactionRequest(): StoredMessage {
   return { role: 'user', content: 'Compact the history.', providerOptions: { nexus: { does: 'compact' } } }
 }
 
-export function isCompactionRequest({ providerOptions }: StoredMessage): boolean {
-  const notes = isJsonObject(providerOptions) ? providerOptions.nexus : undefined
-  return isJsonObject(notes) && notes.does === 'compact'
+export function isCompactionRequest(message: StoredMessage): boolean {
+  return notesOf(message).does === 'compact'
 }
 
 /** The part of the context that a summary with the kept texts of skills may take. */
@@ -35,9 +34,8 @@ export async function runCompaction(
   const usage = sumUsage(use, () => live.timer.spentMs())
   const end = (ending: Ending, message?: StoredMessage, tokens?: FinishedTurn['tokens']): FinishedTurn => {
     live.timer.pause()
-    const { closing: _closing, isKept: _isKept, message: _message, tokens: _tokens, ...ended } = ending
     if (tokens) usage.add(tokens)
-    const result = { turnId, sessionId, ...ended, usage: usage.total() }
+    const result = toResult(ending, { turnId, sessionId, usage: usage.total() })
     return { result, messages: message ? [message] : [], tokens, activeMs: usage.takeTime() }
   }
   const target = Math.floor(windowOf(context, model, learned).room * TARGET)

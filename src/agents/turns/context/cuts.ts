@@ -1,6 +1,7 @@
 /** cuts: which messages of a history the model no longer reads. A cut is a message of the history: the whole of it stays in the store. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../kernel/index.ts'
+import { isJsonObject, type JsonObject } from '../../../kernel/index.ts'
 import type { StoredMessage } from '../../../store/index.ts'
+import { notesOf } from '../stored-message.ts'
 
 /** How messages were left out. */
 export type CutBy = 'oldest_first' | 'middle_out' | 'compaction'
@@ -21,9 +22,8 @@ export function cutMessage(cut: Cut, text: string): StoredMessage {
 }
 
 /** The cut that a message records; undefined for any other message. */
-export function cutOf({ providerOptions }: StoredMessage): Cut | undefined {
-  const notes = isJsonObject(providerOptions) ? providerOptions.nexus : undefined
-  const cut = isJsonObject(notes) ? notes.cut : undefined
+export function cutOf(message: StoredMessage): Cut | undefined {
+  const { cut } = notesOf(message)
   return isJsonObject(cut) ? (cut as unknown as Cut) : undefined
 }
 
@@ -76,7 +76,7 @@ function overlap(a: Cut, b: Cut): boolean {
 
 /** The calls, or the results, that are kept of a message. */
 function partOf(message: StoredMessage, { calls }: Kept): StoredMessage {
-  const { content } = message as JsonObject & { readonly content?: JsonValue }
+  const { content } = message
   if (!calls || !Array.isArray(content)) return message
   return {
     ...message,

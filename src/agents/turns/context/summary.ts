@@ -1,8 +1,9 @@
 /** summary: the model writes what a later step needs to know of the messages that are cut. */
-import { isJsonObject, type JsonObject, type JsonValue, sha256 } from '../../../kernel/index.ts'
+import { isJsonObject, type JsonValue } from '../../../kernel/index.ts'
 import type { StoredMessage } from '../../../store/index.ts'
 import { authorOf } from '../agent-messages.ts'
 import { askModel, type StepAnswer, type StepRequest } from '../model-step.ts'
+import { betweenTags, contentOf } from '../stored-message.ts'
 import { cutOf, shownMessages } from './cuts.ts'
 
 /** Most characters of one result of a tool in what is summarized. */
@@ -29,8 +30,7 @@ export async function askForSummary(
     .filter((text) => text !== '')
     .join('\n\n')
   const text = middleCut(told, Math.max(400, roomTokens * 3))
-  const tag = `conversation-${sha256(text).slice(0, 16)}`
-  const content = `Summarize this conversation.\n<${tag}>\n${text}\n</${tag}>`
+  const content = `Summarize this conversation.\n${betweenTags('conversation', text).tagged}`
   const emit: StepRequest['emit'] = (event) => {
     // The words of a summary are no answer.
     if (event.type === 'notice') request.emit(event)
@@ -55,12 +55,12 @@ function middleCut(text: string, most: number): string {
 }
 
 function describe(message: StoredMessage): string {
-  const { content = '' } = message as JsonObject & { readonly content?: JsonValue }
   const from = authorOf(message)
   const speaker = from === undefined ? message.role : `agent ${from}`
   const who = cutOf(message) ? 'earlier' : speaker
-  const parts = Array.isArray(content) ? content : [content]
-  const texts = parts.map(describePart).filter((text) => text !== '')
+  const texts = contentOf(message)
+    .map(describePart)
+    .filter((text) => text !== '')
   return texts.length === 0 ? '' : `${who}: ${texts.join('\n')}`
 }
 

@@ -69,7 +69,7 @@ export async function resolveModel(options: ModelRequestOptions = {}): Promise<M
 function aboutModel({ provider, name }: Endpoint, configured: ConfiguredModel | undefined) {
   if (!configured || toProvider(configured.provider) !== provider || configured.name !== name) return {}
   const { contextTokens, price } = configured
-  return { ...(contextTokens !== undefined && { contextTokens }), ...(price && { price }) }
+  return { contextTokens, price }
 }
 
 function chooseEndpoint({
