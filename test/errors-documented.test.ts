@@ -24,7 +24,7 @@ const WRITTEN = [
   /\bfinding\([^,()]+\? '[a-z-]+' : '([a-z-]+)'/g,
   /'((?:config|trust|environment|policy)-[a-z-]+)'/g,
 ]
-const UNIONS = ['HeldCode', 'FailureCode', 'NoticeCode']
+const UNIONS = ['HeldCode', 'FailureCode', 'FindingCode', 'NoticeCode']
 /** Codes that are no finding of Nexus: of HTTP envelopes, of streams, of errors that Node gives. */
 const FOREIGN = new Set(['conflict', 'stdout', 'stderr'])
 

@@ -8,7 +8,7 @@ import {
   succeeded,
 } from '../kernel/index.ts'
 import { checkRequest } from '../machine/sandbox/index.ts'
-import { commandPlace } from './builtin/command-paths.ts'
+import { commandPlace } from './builtin/command-request.ts'
 import { toFailure } from './failure.ts'
 import { isFileTool, lookAtPath, pathUse } from './file-access/at-path.ts'
 

@@ -49,7 +49,7 @@ describe('a command without network', () => {
     it(`is explained for ${program} (${host})`, async () => {
       const { rows, notes } = await found({ result: { stderr, exitCode } })
       assert.deepEqual(rows, [{ code: 'no-network', subject: host }])
-      assert.match(notes[0] ?? '', /^The command could not reach .*: the sandbox has no network\. It wrote: ".+"\. /)
+      assert.ok(notes[0]?.startsWith(`The command could not reach ${host}: the sandbox has no network. `), notes[0])
     })
   }
 
@@ -77,17 +77,11 @@ describe('a command without network', () => {
     assert.match(notes[0] ?? '', /^Nothing answered at 127\.0\.0\.1:3000\. .*Start the server in the same command\./)
   })
 
-  it('quotes the part of a long line that names the fault', async () => {
-    const stderr = `WARNING: ${'Retry(total=4) '.repeat(20)}: Temporary failure in name resolution: /simple/requests/\n`
-    const { notes } = await found({ result: { stderr, exitCode: 1 } })
-    assert.match(notes[0] ?? '', /It wrote: "….*Temporary failure in name resolution.*"/)
-  })
-
-  it('quotes one safe, short line', async () => {
+  it('repeats nothing of a line but the host', async () => {
     const stderr = `curl: (6) Could not resolve host: a.b \u001b[31m\u202e"x" ${'y'.repeat(500)}\n`
     const { notes } = await found({ result: { stderr, exitCode: 6 } })
     assert.doesNotMatch(notes[0] ?? '', /[\u001b\u202e\n]/)
-    assert.ok((notes[0] ?? '').length < 600)
+    assert.ok((notes[0] ?? '').length < 200)
   })
 })
 
@@ -124,7 +118,7 @@ describe('a command that wrote where it may not', () => {
   it('learns which files of its home are gone', async () => {
     const { rows, notes } = await found({ result: { leftInHome: ['reports/a.csv', 'b', 'c'] } })
     assert.deepEqual(rows, [{ code: 'home-discarded', subject: '~/reports/a.csv' }])
-    assert.match(notes[0] ?? '', /^~\/reports\/a\.csv and 2 more files were not kept\. /)
+    assert.match(notes[0] ?? '', /^~\/reports\/a\.csv and 2 more were not kept\. /)
     assert.ok(notes[0]?.endsWith(`Write to a path in ${workspace} instead.`), notes[0])
   })
 })
@@ -150,42 +144,25 @@ describe('a program that did not start', () => {
       { code: 'program-missing', subject: 'python9' },
       /not installed/,
     ],
-    [
-      '/usr/bin/env: ‘python3\\r’: No such file or directory\n',
-      127,
-      { code: 'interpreter-missing', subject: 'python3' },
-      /carriage return, convert them: sed -i/,
-    ],
-    [
-      '/bin/bash: line 1: ./cr.sh: cannot execute: required file not found\n',
-      127,
-      { code: 'interpreter-missing', subject: './cr.sh' },
-      /first line .*sed -i 's\/\\r\$\/\/' \.\/cr\.sh/,
-    ],
-    [
-      '/bin/bash: line 1: ./run.sh: Permission denied\n',
-      126,
-      { code: 'not-executable', subject: './run.sh' },
-      /bash \.\/run\.sh.*chmod \+x/,
-    ],
-    [
-      '/bin/bash: line 1: ./run.py: Permission denied\n',
-      126,
-      { code: 'not-executable', subject: './run.py' },
-      /interpreter: python3 \.\/run\.py\./,
-    ],
-    [
-      '/bin/bash: line 1: ./tool: cannot execute binary file: Exec format error\n',
-      126,
-      { code: 'not-executable', subject: './tool' },
-      /not a program for this system/,
-    ],
-    [
-      '/bin/bash: line 1: ./gone.sh: No such file or directory\n',
-      127,
-      { code: 'file-missing', subject: './gone.sh' },
-      /It started in .*set cwd/,
-    ],
+    ...[
+      ['/usr/bin/env: ‘python3\\r’: No such file or directory', 'python3', 127] as const,
+      ['/bin/bash: line 1: ./cr.sh: cannot execute: required file not found', './cr.sh', 127] as const,
+      ['/bin/bash: line 1: ./run.sh: Permission denied', './run.sh', 126] as const,
+      [
+        '/bin/bash: line 1: ./old.sh: /bin/nosuch: bad interpreter: No such file or directory',
+        './old.sh',
+        126,
+      ] as const,
+      ['/bin/bash: line 1: ./tool: cannot execute binary file: Exec format error', './tool', 126] as const,
+    ].map(
+      ([line, subject, exitCode]) =>
+        [
+          `${line}\n`,
+          exitCode,
+          { code: 'not-executable', subject },
+          /could not run .*bash FILE.*carriage return/,
+        ] as const,
+    ),
   ]
   const execution = { findOnHost: (name: string) => (name === 'jq' ? '/home/me/bin/jq' : undefined) }
   for (const [stderr, exitCode, row, note] of failures) {
@@ -195,19 +172,6 @@ describe('a program that did not start', () => {
       assert.match(notes[0] ?? '', note)
     })
   }
-})
-
-describe('a file that a typed command does not find', () => {
-  for (const stderr of [
-    'cat: data.csv: No such file or directory',
-    "FileNotFoundError: [Errno 2] No such file or directory: 'data.csv'",
-    "Error: ENOENT: no such file or directory, open 'data.csv'",
-  ])
-    it(`is explained with the directory where it started: ${stderr}`, async () => {
-      const { notes } = await found({ result: { stderr, exitCode: 1 }, origin: 'cli' })
-      assert.match(notes[0] ?? '', /did not find the file 'data\.csv'\. It started in \/.*relative to that directory/)
-      assert.deepEqual((await found({ result: { stderr, exitCode: 1 } })).notes, [])
-    })
 })
 
 describe('a command that took too long', () => {

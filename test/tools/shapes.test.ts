@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { failed, type Outcome, succeeded } from '../../src/kernel/index.ts'
-import { toModelText, toOutcome, toOutputOrError, toStatusResult, toSuccessOutputError } from '../../src/tools/index.ts'
+import { failed, succeeded } from '../../src/kernel/index.ts'
+import { toModelText, toOutcome } from '../../src/tools/index.ts'
 
-const PARTIAL: Outcome = { type: 'partial', text: 'Only the first.', data: { truncated: true, items: ['a'] } }
 const FAILED = failed('TIMEOUT', 'Took too long.', { data: { stdout: 'so far' } })
 
 describe('toModelText', () => {
@@ -49,48 +48,9 @@ describe('toModelText', () => {
   })
 })
 
-describe('the forms of the other documents', () => {
-  it('give output or error (000)', () => {
-    assert.deepEqual(toOutputOrError(succeeded('done')), { output: 'done' })
-    assert.deepEqual(toOutputOrError(PARTIAL), { output: 'Only the first.\n\nData: {"items":["a"]}' })
-    assert.deepEqual(Object.keys(toOutputOrError(FAILED)), ['error'])
-  })
-
-  it('give success, output and error (002)', () => {
-    assert.deepEqual(toSuccessOutputError(succeeded('done')), { success: true, output: 'done', error: null })
-    const { success, output, error } = toSuccessOutputError(FAILED)
-    assert.deepEqual([success, output], [false, ''])
-    assert.match(error ?? '', /^Took too long\./)
-  })
-
-  it('give status, result and error (004)', () => {
-    assert.deepEqual(toStatusResult(succeeded('done', { n: 1 })), { status: 'success', result: { n: 1 } })
-    assert.deepEqual(toStatusResult(succeeded('done')), { status: 'success', result: { text: 'done' } })
-    assert.equal(toStatusResult(PARTIAL).status, 'partial')
-    assert.deepEqual(toStatusResult(FAILED, { source: 'run_command' }), {
-      status: 'timeout',
-      result: {
-        error_code: 'tool_timeout',
-        error_message: 'Took too long.',
-        error: 'Took too long.',
-        error_detail: { stdout: 'so far' },
-      },
-      error: {
-        code: 'tool_timeout',
-        message: 'Took too long.',
-        source: 'run_command',
-        http_status: 504,
-        retryable: true,
-      },
-    })
-    assert.equal(toStatusResult(failed('CANCELLED', 'x')).status, 'canceled')
-    assert.deepEqual(toStatusResult(failed('NOT_FOUND', 'x')).error?.http_status, 404)
-  })
-
-  it('lead back to the same outcome where they hold it', () => {
-    assert.deepEqual(toOutcome('x', toOutputOrError(succeeded('done'))), succeeded('done'))
-    assert.deepEqual(toOutcome('x', toSuccessOutputError(succeeded('done'))), succeeded('done'))
-    assert.equal(toOutcome('x', toOutputOrError(FAILED)).type, 'failed')
-    assert.equal(toOutcome('x', toSuccessOutputError(FAILED)).type, 'failed')
-  })
+it('toOutcome reads the results of the other documents (000, 002)', () => {
+  for (const value of [{ output: 'done' }, { success: true, output: 'done', error: null }])
+    assert.deepEqual(toOutcome('x', value), succeeded('done'))
+  for (const value of [{ error: 'no' }, { success: false, output: '', error: 'no' }])
+    assert.deepEqual(toOutcome('x', value), failed('EXECUTION_ERROR', 'no'))
 })

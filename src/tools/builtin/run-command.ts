@@ -25,9 +25,7 @@ import {
 } from '../services.ts'
 import { OUTPUT_KEEPER, openStreams, type SavedOutput } from '../saved-output.ts'
 import { commandOutcome, cutStreams } from './command-outcome.ts'
-import { commandNetwork } from './command-network.ts'
-import { setupPath } from './command-setup.ts'
-import { commandPlace } from './command-paths.ts'
+import { commandNetwork, commandPlace, setupPath } from './command-request.ts'
 import { commandProblem } from '../command-words.ts'
 import { NO_SKILLS, type OwnedCommand, SKILL_COMMANDS } from './skill-commands.ts'
 
@@ -64,7 +62,7 @@ export function createRunCommandTool(services: Services): Tool {
       const { env } = owned
       const { maxOutputBytes } = settings
       const network = isConfined ? await commandNetwork(settings, owned, context) : undefined
-      const path = await setupPath(services, owned.setup, { network, context })
+      const path = await setupPath(services, owned, { network, context })
       if ('type' in path) return path
       const { signal, input: stdin, onOutput, maxLiveBytes } = context
       const maker = { tool: 'run_command', call: context.callId }
@@ -81,7 +79,7 @@ export function createRunCommandTool(services: Services): Tool {
         maxLiveBytes,
         network,
         path,
-        cache: cacheOf(owned),
+        cache: owned.cache,
         ...limited,
       }
       const run = (onBytes?: OnBytes): Promise<CommandResult> =>
@@ -96,11 +94,6 @@ export function createRunCommandTool(services: Services): Tool {
       return commandOutcome({ result, timeoutMs, limits, owned, findings, saved, hasInput: stdin !== undefined })
     },
   })
-}
-
-/** A skill from a source that is not trusted gets no command at all. */
-function cacheOf({ address }: OwnedCommand): 'trusted' | 'untrusted' {
-  return address === undefined ? 'untrusted' : 'trusted'
 }
 
 function timeoutIn({ timeout_sec: seconds }: JsonObject): number | undefined {
@@ -218,10 +211,9 @@ function findingsIn(
   run: Omit<CommandRun, 'network' | 'hostSetting' | 'skillDirectories' | 'findOnHost'>,
 ): readonly CommandFinding[] {
   const { network, skillsDirectory } = services.get(TARGET) ?? {}
-  const placed = skillsDirectory === undefined ? [] : [{ path: skillsDirectory }]
-  const skillDirectories = [...owned.skillDirectories, ...placed]
-  const { findOnHost, settingsFile } = services.get(EXECUTION) ?? {}
-  const hostSetting = { name: owned.network.setting ?? 'execution.network.allowedDomains', file: settingsFile }
+  const skillDirectories = [...owned.skillDirectories, skillsDirectory].filter((each) => each !== undefined)
+  const { findOnHost, settingsFile: file = 'nexus.yaml' } = services.get(EXECUTION) ?? {}
+  const hostSetting = { name: owned.network.setting ?? 'execution.network.allowedDomains', file }
   const found = findingsOf({ ...run, network, hostSetting, skillDirectories, findOnHost })
   return [...found, ...owned.notGiven({ ...run, isExplained: found.length > 0 })]
 }

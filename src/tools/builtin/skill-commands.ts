@@ -22,10 +22,9 @@ import {
   type SkillStacks,
 } from '../../skills/load/index.ts'
 import type { Mask, Sandbox } from '../../machine/sandbox/index.ts'
-import type { CommandFinding, SkillDirectory } from '../findings/command-run.ts'
+import type { CommandFinding } from '../findings/command-run.ts'
 import { COMMANDS, failedBy } from '../messages.ts'
 import { SANDBOX, TARGET } from '../services.ts'
-import type { SkillSetup } from './command-setup.ts'
 import {
   createSkillVariables,
   type EndedCommand,
@@ -37,6 +36,8 @@ export interface OwnedCommand {
   readonly type: 'owned'
   /** The address of the skill; absent: the command belongs to none, and gets nothing. */
   readonly address?: string
+  /** A skill from a source that is not trusted gets no command at all. */
+  readonly cache: 'trusted' | 'untrusted'
   readonly env: Readonly<Record<string, string>>
   readonly masks: readonly Mask[]
   /** The hosts of the skills that are loaded, the one it runs for, and where a host for it would be written. */
@@ -45,13 +46,13 @@ export interface OwnedCommand {
     readonly skill?: SkillRevision
     readonly setting?: string
   }
-  /** Absent where its skill has none. */
-  readonly setup?: SkillSetup | undefined
+  /** The setup that its skill has in its entry. */
+  readonly setup?: { readonly skill: Skill; readonly callName: string; readonly command: string } | undefined
   readonly findings: readonly CommandFinding[]
   /** Variables that it did not get, once it ended. */
   readonly notGiven: (ended: EndedCommand) => readonly CommandFinding[]
   /** Where the files of skills are that the agent loaded in this session. */
-  readonly skillDirectories: readonly SkillDirectory[]
+  readonly skillDirectories: readonly string[]
 }
 
 export interface SkillCommands {
@@ -68,6 +69,7 @@ export const SKILL_COMMANDS = serviceKey<SkillCommands>('skillCommands')
 
 export const NO_SKILLS: OwnedCommand = {
   type: 'owned',
+  cache: 'untrusted',
   env: {},
   masks: [],
   network: { hosts: [] },
@@ -95,88 +97,65 @@ export function provideCommands(services: Services, parts: CommandServices): voi
   const onSecret = (value: string): void => {
     if (!given.includes(value)) given.push(value)
   }
-  // Kept for the next call: catalog and limits are nearly always the same.
-  let last: { catalog: Catalog; allowedSecrets: CallLimits['secrets']; variables: SkillVariables } | undefined
-  const variablesFor = ({ secrets: allowedSecrets }: CallLimits, catalog: Catalog): SkillVariables => {
-    if (last?.catalog !== catalog || last.allowedSecrets !== allowedSecrets) {
-      const variables = createSkillVariables({ catalog, facts, entries, allowedSecrets, onSecret })
-      last = { catalog, allowedSecrets, variables }
-    }
-    return last.variables
+  const variablesFor = ({ secrets: allowedSecrets }: CallLimits): SkillVariables =>
+    createSkillVariables({ catalog: parts.catalog(), facts, entries, allowedSecrets, onSecret })
+  const forSkill = async (skill: Skill, variables: SkillVariables, signal: AbortSignal) => {
+    const [catalog, command] = [parts.catalog(), variables.setupFor(skill)]
+    const setup = command === undefined ? undefined : { skill, callName: catalog.callName(skill), command }
+    const values = await variables.valuesFor(skill, signal)
+    return { address: catalog.addressOf(skill), cache: 'trusted' as const, setup, ...values }
   }
   services.register(SANDBOX, sandbox)
   services.register(TARGET, facts)
   services.register(SKILL_COMMANDS, {
-    verdictsOf: (skill) => variablesFor(limits(), parts.catalog()).verdictsOf(skill),
-    hostsOf: (skill) => variablesFor(limits(), parts.catalog()).hostsFor(skill),
+    verdictsOf: (skill) => variablesFor(limits()).verdictsOf(skill),
+    hostsOf: (skill) => variablesFor(limits()).hostsFor(skill),
     async own(text, skillName, context) {
       const catalog = parts.catalog()
-      const variables = variablesFor(context.limits ?? {}, catalog)
+      const variables = variablesFor(context.limits ?? {})
       const loaded = stacks.loadedIn(context)
       const skillOf = (address: string | undefined): Skill | undefined =>
         catalog.skills.find((skill) => catalog.addressOf(skill) === address)
       const named = loaded.filter(({ baseDir }) => namesDirectory(text, baseDir))
       const isNamed = skillName.trim() !== ''
-      const skill = isNamed ? findSkill(catalog, skillName) : skillOf(onlyAddress(named))
+      const skill = isNamed ? findSkill(catalog, skillName) : skillOf(onlyOne(named.map(({ address }) => address)))
       const problem = isNamed && skill ? ownerProblem(skill, catalog, context.origin, { loaded, named }) : undefined
       if (problem) return problem
       const skills = loaded.map(({ address }) => skillOf(address)).filter((each) => each !== undefined)
+      // Of several without a named one nobody can say whose host is missing.
+      const asking = skill ?? onlyOne(skills)
+      const hosts = [...new Set(skill ? [skill, ...skills] : skills)].map((each) => variables.hostsFor(each))
       return {
-        type: 'owned',
-        address: skill && catalog.addressOf(skill),
+        ...NO_SKILLS,
+        ...(skill && (await forSkill(skill, variables, context.signal))),
         network: {
-          ...hostsOf(variables, skill ? [skill, ...skills] : skills),
-          skill: await revisionOf(skill ?? onlyOne(skills), catalog, { loaded, signal: context.signal }),
+          hosts: hosts.flatMap((each) => each.hosts),
+          setting: hosts[0]?.setting,
+          skill: asking && (await revisionOf(asking, catalog, { loaded, signal: context.signal })),
         },
-        setup: skill && setupOf(skill, variables, catalog),
-        ...(skill ? await variables.valuesFor(skill, context.signal) : { env: {}, masks: [] }),
         findings: await oldRevisions(named, catalog),
         notGiven: (ended) => variables.notGiven(ended, skill, skills),
-        skillDirectories: loaded.map(({ address, baseDir }) => {
-          const of = skillOf(address)
-          return { path: baseDir, name: of && catalog.callName(of), original: of?.directory }
-        }),
+        skillDirectories: loaded.map(({ baseDir }) => baseDir),
       }
     },
   })
 }
 
-/** One with others loaded: their union. Of several without a named one nobody can say whose host is missing. */
-function hostsOf(
-  variables: SkillVariables,
-  skills: readonly Skill[],
-): Pick<OwnedCommand['network'], 'hosts' | 'setting'> {
-  const each = [...new Set(skills)].map((skill) => variables.hostsFor(skill))
-  return { hosts: each.flatMap(({ hosts }) => hosts), ...(each[0] && { setting: each[0].setting }) }
-}
-
-function onlyOne(skills: readonly Skill[]): Skill | undefined {
-  const [skill, ...others] = new Set(skills)
-  return others.length === 0 ? skill : undefined
+function onlyOne<T>(list: readonly T[]): T | undefined {
+  const [first, ...others] = new Set(list)
+  return others.length === 0 ? first : undefined
 }
 
 /** The revision that was loaded last, else the present one. */
 async function revisionOf(
-  skill: Skill | undefined,
+  skill: Skill,
   catalog: Catalog,
   { loaded, signal }: { readonly loaded: readonly LoadedInSession[]; readonly signal: AbortSignal },
 ): Promise<SkillRevision | undefined> {
-  if (!skill) return undefined
   const name = catalog.addressOf(skill)
   const known = loaded.findLast(({ address }) => address === name)?.treeDigest
   const treeDigest = known ?? (await currentRevision(skill, signal))
   return treeDigest === undefined ? undefined : { name, treeDigest }
-}
-
-function setupOf(skill: Skill, variables: SkillVariables, catalog: Catalog): SkillSetup | undefined {
-  const command = variables.setupFor(skill)
-  return command === undefined ? undefined : { skill, callName: catalog.callName(skill), command }
-}
-
-/** The skill that all the named directories belong to. */
-function onlyAddress(named: readonly LoadedInSession[]): string | undefined {
-  const [owner, ...others] = new Set(named.map(({ address }) => address))
-  return others.length === 0 ? owner : undefined
 }
 
 /** Why the command is not run for the skill that it names. People and programs name outright; a model has to have read the instructions. */
@@ -225,14 +204,11 @@ async function oldRevisions(named: readonly LoadedInSession[], catalog: Catalog)
 
 /** For the model that loads a skill: how its commands get what is configured for it. Empty when nothing is, or no command can run. */
 export function commandsHint(services: Services, { skill, callName }: Pick<LoadedSkill, 'skill' | 'callName'>): string {
-  const verdicts = services.get(SKILL_COMMANDS)?.verdictsOf(skill) ?? []
+  const commands = services.get(SKILL_COMMANDS)
+  const verdicts = commands?.verdictsOf(skill) ?? []
   const names = verdicts.filter(({ verdict }) => verdict === 'given').map(({ name }) => toSafeLine(name))
-  const { hosts = [] } = services.get(SKILL_COMMANDS)?.hostsOf(skill) ?? {}
-  const reached = hosts.map(shownRule)
-  const network =
-    reached.length === 0
-      ? ''
-      : `\nCommands reach ${reached.join(', ')} while this skill is loaded, through HTTPS_PROXY.`
-  if (names.length === 0) return network
-  return `\nCommands for this skill: give run_command skill_name "${callName}"; then ${names.join(', ')} is set for them.${network}`
+  const hosts = commands?.hostsOf(skill).hosts.map(shownRule) ?? []
+  const set = `\nCommands for this skill: give run_command skill_name "${callName}"; then ${names.join(', ')} is set for them.`
+  const reached = `\nCommands reach ${hosts.join(', ')} while this skill is loaded, through HTTPS_PROXY.`
+  return `${names.length > 0 ? set : ''}${hosts.length > 0 ? reached : ''}`
 }

@@ -15,7 +15,8 @@ import {
   trustedNames,
 } from '../../kernel/index.ts'
 import { type Mask, refusedVariable } from '../../machine/sandbox/index.ts'
-import { type CommandFinding, type CommandRun, hasFailed, linesOf } from '../findings/command-run.ts'
+import { type CommandFinding, type CommandRun, hasFailed } from '../findings/command-run.ts'
+import { unsetIn } from '../findings/patterns.ts'
 
 /** Variables under one key of `skills.entries`. Every value is a secret. */
 export interface SkillEntryValues {
@@ -51,8 +52,8 @@ export interface VariableVerdict {
   readonly name: string
   /** The key of the entry that contains its value. */
   readonly from: 'apiKey' | 'env'
-  /** `set`: the sandbox sets it already. `undeclared`: the skill does not say that it uses it. */
-  readonly verdict: 'given' | 'set' | 'refused' | 'undeclared'
+  /** `set`: the sandbox sets it already. `undeclared`: the skill does not say that it uses it. `denied`: the policy takes it away. */
+  readonly verdict: 'given' | 'set' | 'refused' | 'undeclared' | 'denied'
   /** Completes "the variable is not given: it …"; absent when it is given. */
   readonly why?: string
   /** The key under `skills.entries`. */
@@ -79,137 +80,126 @@ export interface SkillVariables {
 /** Decides over one catalog. No variable of this process is read or set. */
 export function createSkillVariables(parts: VariableParts): SkillVariables {
   const { catalog, facts, entries, allowedSecrets, onSecret } = parts
-  const mayGive = (name: string): boolean => allowedSecrets?.includes(name) ?? true
   let names: ReadonlySet<string> | undefined
 
   const keyOf = (skill: Skill): string =>
     configKey(skill, (name) => (names ??= trustedNames(everyCopy(catalog), catalog.invalid)).has(nameKey(name)))
 
-  /** Undefined for a copy that is not the one its name means: secrets go to the copy. */
-  function entryOf(skill: Skill): SkillEntryValues | undefined {
-    return allowedSecrets?.length === 0 ? undefined : ownEntry(skill)
-  }
+  /** Undefined for a copy that is not the one its name means: secrets and hosts go to the copy. */
+  const entryOf = (skill: Skill): SkillEntryValues | undefined =>
+    skill.origin.trusted && catalog.skills.includes(skill) ? entries?.(keyOf(skill)) : undefined
 
-  /** Hosts go with the copy too, whether or not it gets secrets. */
-  function ownEntry(skill: Skill): SkillEntryValues | undefined {
-    return skill.origin.trusted && catalog.skills.includes(skill) ? entries?.(keyOf(skill)) : undefined
+  function judge(name: string, skill: Skill): Pick<VariableVerdict, 'verdict' | 'why'> {
+    const refused = refusedVariable(name)
+    if (refused !== undefined) return { verdict: 'refused', why: refused }
+    if (!declaredVariables(skill).includes(name)) return { verdict: 'undeclared', why: 'is not declared by the skill' }
+    if (facts.hasEnv(name)) return { verdict: 'set', why: 'is set by the sandbox already' }
+    const mayGive = allowedSecrets?.includes(name) ?? true
+    return mayGive ? { verdict: 'given' } : { verdict: 'denied', why: 'is denied by the policy of the agent' }
   }
 
   /** `apiKey` gives the `primaryEnv` and nothing else; `env` goes before it. Source: decisions, "env injection". */
   function verdictsOf(skill: Skill): readonly VariableVerdict[] {
-    const entry = entryOf(skill)
-    if (!entry) return []
+    const { env = {}, apiKey } = entryOf(skill) ?? {}
     const { primaryEnv } = skill.metadata
-    const declared = declaredVariables(skill)
-    const judge = (name: string, from: 'apiKey' | 'env'): VariableVerdict => {
-      const of = { name, from, key: keyOf(skill) }
-      const refused = refusedVariable(name)
-      if (refused !== undefined) return { ...of, verdict: 'refused', why: refused }
-      if (!declared.includes(name)) return { ...of, verdict: 'undeclared', why: 'is not declared by the skill' }
-      if (facts.hasEnv(name)) return { ...of, verdict: 'set', why: 'is set by the sandbox already' }
-      return { ...of, verdict: 'given' }
-    }
-    const verdicts = Object.keys(entry.env).map((name) => judge(name, 'env'))
-    if (!entry.apiKey || primaryEnv === undefined || Object.hasOwn(entry.env, primaryEnv)) return verdicts
-    return [...verdicts, judge(primaryEnv, 'apiKey')]
+    const found = Object.keys(env).map((name) => ({ name, from: 'env' as const }))
+    const own = apiKey && primaryEnv !== undefined && !Object.hasOwn(env, primaryEnv) ? [primaryEnv] : []
+    const all = [...found, ...own.map((name) => ({ name, from: 'apiKey' as const }))]
+    return all.map((each) => ({ ...each, key: keyOf(skill), ...judge(each.name, skill) }))
   }
 
   async function valuesFor(skill: Skill, signal: AbortSignal): Promise<GivenVariables> {
     const entry = entryOf(skill)
-    const masks: Mask[] = []
     const given = new Map<string, string>()
     for (const { name, from, verdict } of verdictsOf(skill)) {
-      if (verdict !== 'given' || !mayGive(name)) continue
+      if (verdict !== 'given') continue
       const value = from === 'env' ? entry?.env[name] : await entry?.apiKey?.(signal)
       if (value === undefined) continue
       onSecret?.(value)
       given.set(name, value)
     }
-    if (entry?.maskedFor) masks.push(...maskAll(given, entry.maskedFor, keyOf(skill)))
+    const masks = entry?.maskedFor ? maskAll(given, entry.maskedFor, keyOf(skill)) : []
     return { env: Object.fromEntries(given), masks }
   }
 
-  function givenTo(skill: Skill): readonly string[] {
-    return verdictsOf(skill).flatMap(({ name, verdict }) => (verdict === 'given' ? [name] : []))
-  }
+  const namesOf = (skill: Skill, verdicts: readonly VariableVerdict['verdict'][]): readonly string[] =>
+    verdictsOf(skill).flatMap(({ name, verdict }) => (verdicts.includes(verdict) ? [name] : []))
 
-  function isShadowed(skill: Skill): boolean {
-    return entries !== undefined && allowedSecrets?.length !== 0 && !catalog.skills.includes(skill)
-  }
+  const isShadowed = (skill: Skill): boolean => entries !== undefined && !catalog.skills.includes(skill)
 
-  function gets(name: string, verdict: VariableVerdict['verdict'] | undefined): boolean {
-    return verdict === undefined ? facts.hasEnv(name) : verdict === 'set' || (verdict === 'given' && mayGive(name))
-  }
+  const isGiven = (name: string, known: VariableVerdict | undefined): boolean =>
+    known ? known.verdict === 'given' || known.verdict === 'set' : facts.hasEnv(name)
 
-  /** Undefined for a variable that the command of the skill got. */
   function missing(name: string, skill: Skill): Words | undefined {
     const known = verdictsOf(skill).find((each) => each.name === name)
-    const { verdict, from = name === skill.metadata.primaryEnv ? 'apiKey' : 'env' } = known ?? {}
+    if (isGiven(name, known)) return undefined
+    const from = known?.from ?? (name === skill.metadata.primaryEnv ? 'apiKey' : 'env')
     const setting = `skills.entries.${keyOf(skill)}.${from === 'env' ? `env.${name}` : from}`
-    if (verdict === 'refused')
-      return [
-        'Nexus gives no command a variable that controls other programs.',
-        `Remove it from ${setting}, or use another name.`,
-      ]
-    if (gets(name, verdict)) return undefined
-    if (!declaredVariables(skill).includes(name))
-      return [
-        `the skill '${catalog.callName(skill)}' does not declare it.`,
-        `Add ${name} to requires.env in its SKILL.md${known ? '' : `, and set ${setting} in nexus.yaml`}.`,
-      ]
-    if (known || allowedSecrets?.length === 0)
-      return ['the policy of this agent denies run_command.secrets.', 'Ask the user to change it.']
-    return unset(skill, setting)
-  }
-
-  function unset(skill: Skill, setting: string): Words {
-    if (isShadowed(skill))
-      return [
-        `'${catalog.addressOf(skill)}' is not the active copy of its skill, and only that one gets variables of skills.entries.`,
-        'Use the active copy.',
-      ]
-    return ['no configuration sets it.', `Set ${setting} in nexus.yaml.`]
+    if (known?.verdict === 'refused') return NOT_GIVEN.refused(setting)
+    if (known?.verdict === 'denied') return NOT_GIVEN.denied()
+    if (isShadowed(skill)) return NOT_GIVEN.shadowed(catalog.addressOf(skill))
+    if (declaredVariables(skill).includes(name)) return NOT_GIVEN.unset(setting)
+    return NOT_GIVEN.undeclared({ name, skill: catalog.callName(skill), setting })
   }
 
   function missingForNone(name: string, loaded: readonly Skill[]): Words | undefined {
     if (facts.hasEnv(name)) return undefined
-    const owner = [...loaded, ...catalog.skills].find((skill) => givenTo(skill).includes(name))
-    if (!owner)
-      return [
-        'commands get only what nexus.yaml sets for their skill.',
-        'Write the value into the command if it is not a secret. Else the user adds it to a skill.',
-      ]
-    const own = catalog.callName(owner)
-    const start = loaded.includes(owner) ? 'Call' : `Load '${own}', then call`
-    return ['the call names no skill.', `${start} again with skill_name "${own}".`]
+    const owner = [...loaded, ...catalog.skills].find((skill) => namesOf(skill, ['given']).includes(name))
+    return owner ? NOT_GIVEN.unnamed(catalog.callName(owner), loaded.includes(owner)) : NOT_GIVEN.unknown()
   }
 
   return {
     verdictsOf,
-    setupFor: (skill) => ownEntry(skill)?.setup,
-    hostsFor: (skill) => ({ hosts: ownEntry(skill)?.hosts ?? [], setting: `skills.entries.${keyOf(skill)}.network` }),
+    setupFor: (skill) => entryOf(skill)?.setup,
+    hostsFor: (skill) => ({ hosts: entryOf(skill)?.hosts ?? [], setting: `skills.entries.${keyOf(skill)}.network` }),
     valuesFor,
     notGiven({ isExplained, ...ended }, skill, loaded) {
-      const known = skill ? declaredVariables(skill) : loaded.flatMap(givenTo)
-      const refused = skill ? verdictsOf(skill).filter(({ verdict }) => /refused|undeclared/.test(verdict)) : []
-      const wanted = [...refused.map(({ name }) => name), ...(skill && isShadowed(skill) ? known : [])]
+      const known = skill ? declaredVariables(skill) : loaded.flatMap((each) => namesOf(each, ['given']))
+      const wanted = skill ? [...namesOf(skill, ['refused', 'undeclared']), ...(isShadowed(skill) ? known : [])] : []
       if (hasFailed(ended.result)) {
-        const { requires, primaryEnv } = skill?.metadata ?? {}
         const { stdout, stderr } = ended.result
         const words = new Set(`${ended.command}\n${stderr}\n${stdout}`.split(/[^A-Za-z0-9_]+/))
-        const isLikely = (name: string): boolean =>
-          words.has(name) || (!isExplained && (name === primaryEnv || requires?.env.includes(name) === true))
-        wanted.push(...known.filter(isLikely), ...unsetIn(ended))
+        const needed = isExplained || !skill ? [] : [skill.metadata.primaryEnv, ...skill.metadata.requires.env]
+        wanted.push(...known.filter((name) => words.has(name) || needed.includes(name)), ...unsetIn(ended))
       }
       return [...new Set(wanted)].flatMap((subject): CommandFinding[] => {
-        const [why, fix] = (skill ? missing(subject, skill) : missingForNone(subject, loaded)) ?? []
-        if (why === undefined || fix === undefined) return []
-        const message = `The command did not get the variable ${subject}: ${why}`
-        return [{ code: 'variable-not-given', subject, message, fix }]
+        const words = skill ? missing(subject, skill) : missingForNone(subject, loaded)
+        if (!words) return []
+        const message = `The command did not get the variable ${subject}: ${words.message}`
+        return [{ code: 'variable-not-given', subject, message, fix: words.fix }]
       })
     },
   }
 }
+
+/** Completes "The command did not get the variable NAME:". */
+const NOT_GIVEN = {
+  refused: (setting: string) => ({
+    message: 'Nexus gives no command a variable that controls other programs.',
+    fix: `Remove it from ${setting}, or use another name.`,
+  }),
+  denied: () => ({
+    message: 'the policy of this agent denies run_command.secrets.',
+    fix: 'Ask the user to change it.',
+  }),
+  shadowed: (address: string) => ({
+    message: `'${address}' is not the active copy of its skill, and only that one gets variables of skills.entries.`,
+    fix: 'Use the active copy.',
+  }),
+  unset: (setting: string) => ({ message: 'no configuration sets it.', fix: `Set ${setting} in nexus.yaml.` }),
+  undeclared: ({ name, skill, setting }: Record<'name' | 'skill' | 'setting', string>) => ({
+    message: `the skill '${skill}' does not declare it.`,
+    fix: `Add ${name} to requires.env in its SKILL.md, and set ${setting} in nexus.yaml.`,
+  }),
+  unnamed: (skill: string, isLoaded: boolean) => ({
+    message: 'the call names no skill.',
+    fix: `${isLoaded ? 'Call' : `Load '${skill}', then call`} again with skill_name "${skill}".`,
+  }),
+  unknown: () => ({
+    message: 'commands get only what nexus.yaml sets for their skill.',
+    fix: 'Write the value into the command if it is not a secret. Else the user adds it to a skill.',
+  }),
+} as const
 
 /** Puts placeholders in the place of values, other ones for each command. */
 function maskAll(given: Map<string, string>, hosts: readonly HostRule[], key: string): readonly Mask[] {
@@ -230,8 +220,7 @@ function tooShort(name: string, key: string): NexusError {
   return new NexusError('CONFIG_INVALID', message, { fix })
 }
 
-/** Completes "The command did not get the variable NAME:", and one next step. */
-type Words = readonly [why: string, fix: string]
+type Words = Pick<CommandFinding, 'message' | 'fix'>
 
 /** The variables that a skill says it uses: `primaryEnv`, `requires.env`, and `envVars` (names, or maps with a `name`) of its metadata. */
 function declaredVariables({ metadata, frontmatter }: Skill): readonly string[] {
@@ -248,24 +237,4 @@ function namesIn(value: JsonValue | undefined): string[] {
     .map((item) => (isJsonObject(item) ? ownValue(item, 'name') : item))
     .filter((name) => typeof name === 'string')
     .map((name) => name.trim())
-}
-
-/** A name with an underscore: other words in capitals are rarely variables. Git reports its own where none is missing. */
-const NAME = '(?!GIT_)[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+'
-const UNSET: readonly RegExp[] = [
-  // sh: `set -u` and `${NAME:?}`
-  /\b([A-Z][A-Z0-9_]{2,}): (?:unbound variable|parameter (?:null or )?not set)/,
-  // python
-  new RegExp(`KeyError: ['"](${NAME})['"]`),
-  new RegExp(
-    `\\b(${NAME})\\b.{0,60}\\b(?:[Nn]ot (?:set|defined|found)|[Uu]nset|[Mm]issing|[Rr]equired|[Uu]ndefined)\\b`,
-  ),
-  new RegExp(`\\b(?:[Mm]issing|[Uu]nset|[Rr]equires?|[Uu]ndefined|[Ss]et|[Ee]xport|variable)\\b.{0,60}\\b(${NAME})\\b`),
-]
-const MAX_NAMES = 3
-
-/** Names of variables that the command says it lacks. */
-function unsetIn(run: Pick<CommandRun, 'command' | 'result'>): readonly string[] {
-  const names = linesOf(run).map((line) => UNSET.map((pattern) => pattern.exec(line)?.[1]).find(Boolean))
-  return [...new Set(names)].filter((name) => name !== undefined).slice(0, MAX_NAMES)
 }

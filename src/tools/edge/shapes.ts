@@ -7,64 +7,9 @@ import {
   type Outcome,
   succeeded,
 } from '../../kernel/index.ts'
-import { toErrorText, toModelText, orNone, toNotedMessage } from './model-text.ts'
-import { CALLS, failedBy } from '../messages.ts'
+import { toErrorText, orNone, toNotedMessage } from './model-text.ts'
+import { CALLS, failedBy, NEXT_STEPS } from '../messages.ts'
 import { isAbsolute, relative, sep } from 'node:path'
-
-/** Seed 000's result of a tool: exactly one of the two. */
-export type OutputOrError = { readonly output: string } | { readonly error: string }
-
-export interface SuccessOutputError {
-  readonly success: boolean
-  readonly output: string
-  readonly error: string | null
-}
-
-/** Seed 004's stored result of a call. Source: contracts §5.1. */
-export interface StatusResult {
-  readonly status: 'success' | 'failed' | 'canceled' | 'timeout' | 'partial'
-  readonly result: JsonObject
-  readonly error?: {
-    readonly code: string
-    readonly message: string
-    readonly source: string
-    readonly http_status: number
-    readonly retryable: boolean
-  }
-}
-
-export function toOutputOrError(outcome: Outcome): OutputOrError {
-  return outcome.type === 'failed' ? { error: toErrorText(outcome) } : { output: toModelText(outcome) }
-}
-
-/** An outcome in the form of seed 002. A command that ends with another exit code than 0 is a success there too. */
-export function toSuccessOutputError(outcome: Outcome): SuccessOutputError {
-  return outcome.type === 'failed'
-    ? { success: false, output: '', error: toErrorText(outcome) }
-    : { success: true, output: toModelText(outcome), error: null }
-}
-
-const STATUSES: ReadonlyMap<string, 'canceled' | 'timeout'> = new Map([
-  ['CANCELLED', 'canceled'],
-  ['TIMEOUT', 'timeout'],
-])
-
-/** An outcome in the form of seed 004; `source` names who failed, normally the tool. */
-export function toStatusResult(outcome: Outcome, { source = 'tool' }: { readonly source?: string } = {}): StatusResult {
-  if (outcome.type !== 'failed') {
-    const result = Object.keys(outcome.data).length > 0 ? outcome.data : { text: outcome.text }
-    return { status: outcome.type, result }
-  }
-  const { code, http } = SERVICE_CODES[outcome.code]
-  const retryable = http >= 503
-  const message = outcome.fix === undefined ? outcome.message : toErrorText(outcome)
-  const status = STATUSES.get(outcome.code) ?? 'failed'
-  return {
-    status,
-    result: { error_code: code, error_message: message, error: message, error_detail: outcome.data ?? null },
-    error: { code, message, source, http_status: http, retryable },
-  }
-}
 
 /**
  * The returned value of a tool as an outcome: an outcome, plain text, or the forms of seeds 000 and 002. Anything else is an
@@ -84,27 +29,9 @@ export function toOutcome(toolName: string, value: unknown): Outcome {
   return failedBy('INTERNAL_ERROR', CALLS.noOutcome(toolName))
 }
 
-/** How failures are named and numbered by the skills service. Source: contracts §5.1. */
-const SERVICE_CODES: Readonly<Record<FailureCode, { readonly code: string; readonly http: number }>> = {
-  NOT_FOUND: { code: 'not_found', http: 404 },
-  ACCESS_DENIED: { code: 'auth_failed', http: 403 },
-  PERMISSION_DENIED: { code: 'auth_failed', http: 403 },
-  INVALID_PARAM: { code: 'bad_request', http: 400 },
-  TIMEOUT: { code: 'tool_timeout', http: 504 },
-  CANCELLED: { code: 'conflict', http: 409 },
-  INTERNAL_ERROR: { code: 'internal_error', http: 500 },
-  EXECUTION_ERROR: { code: 'internal_error', http: 500 },
-  CONFLICT: { code: 'conflict', http: 409 },
-  IS_DIRECTORY: { code: 'bad_request', http: 400 },
-  BINARY_FILE: { code: 'bad_request', http: 400 },
-  CIRCUIT_OPEN: { code: 'upstream_unavailable', http: 503 },
-  INTERRUPTED: { code: 'internal_error', http: 500 },
-}
-
 function isOutcome(value: unknown): value is Outcome {
   if (!isJsonObject(value) || !(value.data === undefined || isJsonObject(value.data))) return false
-  if (value.type === 'failed')
-    return typeof value.message === 'string' && Object.hasOwn(SERVICE_CODES, String(value.code))
+  if (value.type === 'failed') return typeof value.message === 'string' && Object.hasOwn(NEXT_STEPS, String(value.code))
   return (
     (value.type === 'success' || value.type === 'partial') && typeof value.text === 'string' && value.data !== undefined
   )

@@ -21,10 +21,8 @@ export type FindingCode =
   | 'install-refused'
   | 'resource-limit'
   | 'program-missing'
-  | 'file-missing'
   | 'file-in-skill'
   | 'not-executable'
-  | 'interpreter-missing'
   | 'variable-not-given'
   | 'time-limit'
   | 'old-revision'
@@ -38,28 +36,19 @@ export interface CommandRun {
   readonly startedIn: string
   readonly result: CommandResult
   /** Whether it was given no input. */
-  readonly isInputEmpty?: boolean
+  readonly isInputEmpty: boolean
   /** False where commands run with the user's own rights. */
   readonly isConfined: boolean
   /** Whether commands reach other machines; undefined when that is not known. */
   readonly network?: boolean | undefined
   /** Where a person allows a host for it: the setting and its file. */
-  readonly hostSetting?: { readonly name: string; readonly file: string | undefined } | undefined
-  /** Directories of skills, which commands read and cannot change. */
-  readonly skillDirectories: readonly SkillDirectory[]
+  readonly hostSetting: { readonly name: string; readonly file: string }
+  /** Directories with the files of skills, as commands see them: of one skill, or of several. */
+  readonly skillDirectories: readonly string[]
   /** Whether a person typed the command. */
   readonly isTyped: boolean
   /** Where this machine has a program that commands do not find. */
   readonly findOnHost?: ((program: string) => string | undefined) | undefined
-}
-
-/** A directory that contains the files of a skill, as commands see it. */
-export interface SkillDirectory {
-  readonly path: string
-  /** Absent for a directory that contains several skills. */
-  readonly name?: string
-  /** The user's own directory of the skill, where that is known. */
-  readonly original?: string
 }
 
 const MAX_SEARCHED_CHARS = 100_000
@@ -78,9 +67,4 @@ export function linesOf({ command, result }: Pick<CommandRun, 'command' | 'resul
   // Progress is drawn over itself with carriage returns.
   const lines = texts.flatMap((text) => text.slice(0, MAX_SEARCHED_CHARS).split(/[\r\n]+/))
   return lines.filter((line) => line.length < 4000)
-}
-
-/** The skill directory that contains the path. */
-export function skillDirectoryOf(path: string, { skillDirectories }: CommandRun): SkillDirectory | undefined {
-  return skillDirectories.find((each) => path === each.path || path.startsWith(`${each.path}/`))
 }
