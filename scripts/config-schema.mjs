@@ -10,7 +10,7 @@ import { getDescription } from 'valibot'
 import { POLICY_WORDS, PRESETS } from '../src/config/schema/agents.ts'
 import { secret } from '../src/config/schema/parts.ts'
 import { CONFIG_DEFAULTS } from '../src/config/schema/defaults.ts'
-import { withDefaults } from '../src/config/layers/with-defaults.ts'
+import { withDefaults } from '../src/config/layers/merge.ts'
 import { CONFIG_SCHEMA } from '../src/config/schema/schema.ts'
 import { choicesOf, rulesOf, unwrapped } from '../src/config/schema/walk.ts'
 

@@ -122,7 +122,7 @@ function limitsOf(permissions: Permissions, own: ToolPermission, { options }: To
   const timeoutMs = own.timeoutMs ?? (options?.timeoutMs === undefined ? defaultToolTimeoutMs : undefined)
   const paths = [allowedPaths, own.allowedPaths ?? null].filter((list) => list !== null)
   return combineLimits([
-    { ...(timeoutMs !== undefined && timeoutMs > 0 && { timeoutMs }) },
+    { timeoutMs },
     // Said, as no limit on paths at all means the workspace to a tool that works on files.
     ...(paths.length > 0 ? paths : [EVERYWHERE]).map((list) => ({ readPaths: list, writePaths: list })),
     ...(isReadOnly ? [{ writePaths: [] }] : []),

@@ -31,7 +31,7 @@ export const MESSAGES = {
 export const FINDINGS = {
   'policy-unknown-profile': (profile: string, profiles: readonly string[], guess: string | undefined) => ({
     message: `The profile '${profile}' does not exist, so minimal applies. Profiles: ${profiles.join(', ')}.`,
-    ...(guess !== undefined && { fix: `Write: profile: ${guess}` }),
+    fix: guess === undefined ? undefined : `Write: profile: ${guess}`,
   }),
   'policy-unknown-key': (key: string, keys: readonly string[], guess: string | undefined) => ({
     message: `A policy has no key '${key}', so minimal applies. Keys: ${keys.join(', ')}.`,
@@ -48,7 +48,7 @@ export const FINDINGS = {
     const known = about.capabilities.length > 0 ? ` Capabilities: ${about.capabilities.join(', ')}.` : ''
     return {
       message: `${about.where}: '${entry}' names no tool, group or capability, so the line has no effect.${known}`,
-      ...(about.guess !== undefined && { fix: `Did you mean '${about.guess}'?` }),
+      fix: about.guess === undefined ? undefined : `Did you mean '${about.guess}'?`,
     }
   },
   'policy-unreachable': (entry: string, { where, by }: { readonly where: string; readonly by: string }) => ({

@@ -147,48 +147,27 @@ function cycle(names: readonly string[]): Finding {
 }
 
 function checkEntries(rules: PolicyRules, known: Known, locate: PolicyInput['locate']): Finding[] {
-  const findings: Finding[] = []
-  const numberOf = (keys: Finding['keys'], index: number): number => locate?.(keys)?.index ?? index
-  for (const list of ['allow', 'ask', 'deny'] as const) {
-    rules[list].forEach((entry, index) =>
-      findings.push(
-        ...checkEntry(entry, {
-          keys: [list, index],
-          where: () => `${list}[${numberOf([list, index], index)}]`,
-          list,
-          known,
-          groups: rules.groups,
-        }),
-      ),
-    )
-  }
-  for (const [group, members] of rules.groups) {
-    if (GROUPS.get(group) === members) continue
-    members.forEach((entry, index) =>
-      findings.push(
-        ...checkEntry(entry, {
-          keys: ['groups', group, index],
-          where: () => `${group}[${numberOf(['groups', group, index], index)}]`,
-          list: 'group',
-          known,
-          groups: rules.groups,
-        }),
-      ),
-    )
-  }
-  return findings
+  const { groups } = rules
+  const own = [...groups].filter(([group, members]) => GROUPS.get(group) !== members)
+  const lists = [
+    ...(['allow', 'ask', 'deny'] as const).map((list) => ({ list, name: list, above: [list], entries: rules[list] })),
+    ...own.map(([name, entries]) => ({ list: 'group' as const, name, above: ['groups', name], entries })),
+  ]
+  return lists.flatMap(({ list, name, above, entries }) =>
+    entries.flatMap((entry, index) => {
+      const keys = [...above, index]
+      const where = (): string => `${name}[${locate?.(keys)?.index ?? index}]`
+      return checkEntry(entry, { keys, where, list, known, groups })
+    }),
+  )
 }
 
 function checkReach(rules: PolicyRules, locate: PolicyInput['locate']): Finding[] {
   return findUnreachable(rules).map(({ list, index, entry, by }) => {
     const keys = [list, index]
     const where = `${list}[${locate?.(keys)?.index ?? index}]`
-    return {
-      keys,
-      code: 'policy-unreachable',
-      severity: 'warning',
-      ...FINDINGS['policy-unreachable'](entry, { where, by }),
-    }
+    const words = FINDINGS['policy-unreachable'](entry, { where, by })
+    return { keys, code: 'policy-unreachable', severity: 'warning', ...words }
   })
 }
 

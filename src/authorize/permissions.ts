@@ -122,7 +122,6 @@ export function presetPermissions(name: string, context: PresetContext): Permiss
 
 function extendPreset(base: Permissions, preset: string, input: PresetInput): Permissions {
   const { allowedPaths = base.allowedPaths, network = base.network, blockedPaths = [], disableTools = [] } = input
-  const defaultToolTimeoutMs = input.defaultToolTimeoutMs ?? base.defaultToolTimeoutMs
   return {
     ...base,
     preset,
@@ -130,19 +129,20 @@ function extendPreset(base: Permissions, preset: string, input: PresetInput): Pe
     network,
     blockedPaths: [...base.blockedPaths, ...blockedPaths],
     tools: [...base.tools, ...off(...disableTools), ...linesOf(input.tools)],
-    ...(defaultToolTimeoutMs !== undefined && { defaultToolTimeoutMs }),
+    defaultToolTimeoutMs: input.defaultToolTimeoutMs ?? base.defaultToolTimeoutMs,
   }
 }
 
 /** Applies a delta in the order disable, enable, single tools. */
 export function applyDelta(base: Permissions, delta: PermissionDelta): Permissions {
+  const { allowedPaths = base.allowedPaths, network = base.network, addBlockedPaths = [], disableTools = [] } = delta
   const on = (delta.enableTools ?? []).map((entry): ToolLine => ({ entry, permission: { enabled: true } }))
   return {
     ...base,
-    ...(delta.network !== undefined && { network: delta.network }),
-    ...(delta.allowedPaths !== undefined && { allowedPaths: delta.allowedPaths }),
-    blockedPaths: [...base.blockedPaths, ...(delta.addBlockedPaths ?? [])],
-    tools: [...base.tools, ...off(...(delta.disableTools ?? [])), ...on, ...linesOf(delta.toolOverrides)],
+    network,
+    allowedPaths,
+    blockedPaths: [...base.blockedPaths, ...addBlockedPaths],
+    tools: [...base.tools, ...off(...disableTools), ...on, ...linesOf(delta.toolOverrides)],
   }
 }
 

@@ -24,8 +24,7 @@ export function shownCommand({
   const { command, ...rest } = args
   const isLine = tool === 'run_command' && typeof command === 'string' && Object.keys(rest).length === 0
   if (!isLine) return { command: JSON.stringify(sorted(args)) }
-  const prefix = prefixOf(command)
-  return { command, ...(prefix !== undefined && { prefix }) }
+  return { command, prefix: prefixOf(command) }
 }
 
 /** The same for the eyes of a person: a command line as it runs, and beside it `more`, its other arguments as JSON. */

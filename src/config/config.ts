@@ -7,7 +7,7 @@ export interface ModelConfig {
   readonly name: string
   readonly baseUrl?: string
   /** Absent also when a command gives it: `openSecrets` reads either. */
-  readonly apiKey?: string
+  readonly apiKey?: string | undefined
   /** Whether there is an `apiKey`, be it one that a command gives when it is needed. */
   readonly hasApiKey: boolean
   readonly api?: 'chat' | 'responses'
@@ -23,7 +23,7 @@ export interface ModelConfig {
 export interface SkillEntry {
   readonly enabled?: boolean
   /** Absent also when a command gives it: `openSecrets` reads either. */
-  readonly apiKey?: string
+  readonly apiKey?: string | undefined
   /** Whether there is an `apiKey`, be it one that a command gives when it is needed. */
   readonly hasApiKey: boolean
   readonly env: Readonly<Record<string, string>>
@@ -33,9 +33,9 @@ export interface SkillEntry {
   /** The command that installs what it needs. */
   readonly setup?: string
   /** Commands get placeholders for the values of `apiKey` and `env`. */
-  readonly isMasked?: boolean
+  readonly isMasked: boolean
   /** Those of `network` that get masked values: the ones that a file of the user names. Absent where nothing is masked. */
-  readonly keyHosts?: readonly string[]
+  readonly keyHosts?: readonly string[] | undefined
   /** Everything that was left out because what it refers to cannot be had. */
   readonly broken: readonly BrokenReference[]
 }

@@ -14,31 +14,23 @@ export function findStrayFiles(
   { directory, marker }: Pick<LoadedConfig['workspace'], 'directory' | 'marker'>,
   { cwd, nexusHome, read }: { readonly cwd: string; readonly nexusHome: string; readonly read: readonly string[] },
 ): Diagnostic[] {
+  // Where file names fold, `Nexus.yaml` is the file that was read.
   const known = new Set(read.map(realPath))
   // Without a marker, a file of another name may be why there is none.
   const between = ancestors(realPath(cwd)).filter((above) => marker === undefined || isInside(directory, above))
   const places = [...new Set([...between, join(directory, '.nexus'), nexusHome])]
-  const misnamed = places.flatMap((place) => MISNAMED.map((name) => ({ path: join(place, name), place })))
-  const second = join(directory, '.nexus', 'nexus.yaml')
-  return [
-    ...misnamed
-      .filter(({ path }) => isFile(path) && !isRead(path, known))
-      .map(({ path, place }) => notRead('A configuration is named nexus.yaml.', path, join(place, 'nexus.yaml'))),
-    ...(isFile(second) && !isRead(second, known)
-      ? [notRead('The nexus.yaml of a workspace is beside .nexus, not in it.', second, join(directory, 'nexus.yaml'))]
-      : []),
-  ]
+  const misnamed = places.flatMap((place) => MISNAMED.map((name) => [join(place, name), join(place, 'nexus.yaml')]))
+  const all = [...misnamed, [join(directory, '.nexus', 'nexus.yaml'), join(directory, 'nexus.yaml')]]
+  return all.flatMap(([path = '', right = '']) =>
+    isFile(path) && !known.has(realPath(path)) ? [notRead(path, right)] : [],
+  )
 }
 
-/** Where file names fold, `Nexus.yaml` is the file that was read. */
-function isRead(path: string, known: ReadonlySet<string>): boolean {
-  return known.has(realPath(path))
-}
-
-function notRead(why: string, path: string, right: string): Diagnostic {
+function notRead(path: string, right: string): Diagnostic {
   const typed = shellWord(right)
   const fix = isFile(right) ? `Move its settings to ${typed}. Then remove it.` : `Type: mv ${shellWord(path)} ${typed}`
-  const message = `Nexus does not read this file. ${why}`
+  const message =
+    'Nexus does not read this file. A configuration is named nexus.yaml, and that of a workspace is beside .nexus.'
   return { code: 'config-not-read', severity: 'warning', path, message, fix }
 }
 

@@ -41,15 +41,11 @@ export function toConfig({ document, settings, unset, layers }: Merged): Config 
   const { url, ...store } = settings.store
   const { apiKey, ...search } = settings.search
   const entries = Object.entries(skills.entries).map(
-    ([key, entry]) =>
-      [
-        key,
-        { ...toEntry(entry, brokenBelow(['skills', 'entries', key], unset)), ...keyHosts(key, entry, layers) },
-      ] as const,
+    ([key, entry]) => [key, toEntry(key, entry, { unset, layers })] as const,
   )
   return freezeDeep<Config>({
     ...rest,
-    ...(model !== undefined && { model: toModel(model) }),
+    model: model === undefined ? undefined : toModel(model),
     skills: { ...skills, entries: new LockedMap(entries) },
     agents: toAgents(settings),
     permissions: { ...permissions, presets: permissions.presets as Readonly<Record<string, PresetInput>> },
@@ -69,44 +65,40 @@ function toModel(model: NonNullable<Settings['model']>): ModelConfig {
     return { provider, name: model.slice(slash + 1), hasApiKey: false }
   }
   const { apiKey, ...rest } = model
-  return { ...rest, ...(typeof apiKey === 'string' && { apiKey }), hasApiKey: apiKey !== undefined }
+  return { ...rest, apiKey: typeof apiKey === 'string' ? apiKey : undefined, hasApiKey: apiKey !== undefined }
 }
 
 function toEntry(
-  { enabled, apiKey, env, config, setup, credentials, network = [] }: Settings['skills']['entries'][string],
-  broken: readonly BrokenReference[],
+  key: string,
+  { enabled, apiKey, env = {}, config, setup, credentials, network = [] }: Settings['skills']['entries'][string],
+  { unset, layers }: Pick<Merged, 'unset' | 'layers'>,
 ): SkillEntry {
+  const isMasked = credentials === 'mask'
   return {
-    ...(enabled !== undefined && { enabled }),
-    ...(typeof apiKey === 'string' && apiKey !== '' && { apiKey }),
+    enabled,
+    apiKey: typeof apiKey === 'string' && apiKey !== '' ? apiKey : undefined,
     hasApiKey: apiKey !== undefined && apiKey !== '',
-    env: Object.fromEntries(Object.entries(env ?? {}).map(([name, value]) => [name, String(value)])),
+    env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)])),
     config: (config ?? {}) as JsonObject,
     network,
-    ...(setup !== undefined && { setup }),
-    ...(credentials === 'mask' && { isMasked: true }),
-    broken,
+    setup,
+    isMasked,
+    keyHosts: isMasked ? keyHosts(key, network, layers) : undefined,
+    broken: brokenBelow(['skills', 'entries', key], unset),
   }
 }
 
 /** A workspace must not choose where a key of its user goes; commands reach its hosts all the same. */
-function keyHosts(
-  key: string,
-  { credentials, network = [] }: Settings['skills']['entries'][string],
-  layers: readonly Layer[],
-): Pick<SkillEntry, 'keyHosts'> {
-  if (credentials !== 'mask') return {}
+function keyHosts(key: string, network: readonly string[], layers: readonly Layer[]): readonly string[] {
   const own = layers.filter(({ isWorkspace }) => isWorkspace !== true)
   const named = own.flatMap(({ document }) => partAt(document, ['skills', 'entries', key, 'network']) ?? [])
-  return { keyHosts: network.filter((host) => named.includes(host)) }
+  return network.filter((host) => named.includes(host))
 }
 
 function toAgents({ agents = [], permissions: { defaultPreset } }: Settings): AgentConfig[] {
-  return agents.map(({ extends: _, preset = defaultPreset, permissions, ...agent }) => ({
-    ...agent,
-    ...(preset !== undefined && { preset }),
-    ...(permissions && { permissions: permissions as PermissionDelta }),
-  }))
+  return agents.map(({ extends: _, preset = defaultPreset, permissions, ...agent }) => {
+    return { ...agent, preset, permissions: permissions as PermissionDelta | undefined }
+  })
 }
 
 /** Without those whose value another file supplies. */

@@ -1,4 +1,4 @@
-/** hosts: which hosts a setting such as `execution.network.allowedDomains` names. Pure. */
+/** hosts: which hosts an address and a setting such as `execution.network.allowedDomains` name. Pure. */
 
 /** One entry of a list of hosts. */
 export interface HostRule {
@@ -56,12 +56,12 @@ export function networkLine(key: string, hosts: readonly string[]): string {
   return `skills: { entries: { ${plain(key)}: { network: [${hosts.map(plain).join(', ')}] } } }`
 }
 
-/** In the form of a setting. */
 /** The entries of a list that are hosts. */
 export function readHostRules(texts: readonly string[]): HostRule[] {
   return texts.map(readHostRule).filter((rule) => rule !== undefined)
 }
 
+/** In the form of a setting. */
 export function shownRule({ host, port }: HostRule): string {
   return port === undefined ? host : `${host}:${port}`
 }
@@ -94,4 +94,24 @@ function coversName(pattern: string, name: string): boolean {
 /** In the form of a setting: the port only where it is not one of the web. */
 export function shownHost({ host, port }: HostPort): string {
   return WEB_PORTS.includes(port) ? host : `${host}:${port}`
+}
+
+const SIMPLE_START = /^[a-z][a-z0-9+.-]*:\/\/[^/]/i
+
+/**
+ * Protocol, host and port of an address: all of it that may be shown. Undefined when these cannot be known for sure. An `@` behind
+ * the authority may end a password with a slash, and then what seems to be the host is a user's name.
+ */
+export function hostOf(address: string): string | undefined {
+  // oxlint-disable-next-line no-control-regex
+  if (!SIMPLE_START.test(address) || /[\u0000-\u0020\u007f\\]/.test(address)) return undefined
+  const url = URL.parse(address)
+  if (!url?.host || /[/?#].*@/.test(address.slice(address.indexOf('//') + 2))) return undefined
+  return `${url.protocol}//${url.host}`
+}
+
+/** True when a pattern of `CallLimits.networkDomains` contains the other: `*` is every host, `*.x` every subdomain of x, without x itself. */
+export function containsDomain(pattern: string, narrow: string): boolean {
+  if (pattern === narrow || pattern === '*') return true
+  return pattern.startsWith('*.') && narrow !== '*' && narrow.endsWith(pattern.slice(1))
 }

@@ -1,5 +1,4 @@
 /** kernel: the words every room shares; no I/O, no dependency. */
-export { containsDomain, hostOf } from './address.ts'
 export type { Call, CallLimits, CallState, Decision, LedgerEntry, Ruling, ShadowDecision } from './call.ts'
 export { commandFix, commandLine, type Fix, type ProposedCommand, shellFix, type Words, words } from './commands.ts'
 export { type Clock, DEFAULT_PROJECT, newId, systemClock } from './clock.ts'
@@ -29,8 +28,10 @@ export {
 } from './json.ts'
 export {
   allowsHost,
+  containsDomain,
   containsHost,
   deniesHost,
+  hostOf,
   type HostPort,
   type HostRule,
   listsHost,

@@ -47,10 +47,10 @@ export const DEFAULTS = {
   maxIterations: 50,
   /** Results of a web search. Source: contracts §3.2. */
   searchResults: 5,
-  /** Age of an event at which it is removed: 30 days. */
   /** How long a question may be answered while a process waits for it, and after that process ended. */
   approvalsExpiresMs: 600_000,
   approvalsWaitingExpiresMs: 604_800_000,
+  /** Age of an event at which it is removed: 30 days. */
   eventsMaxAgeMs: 2_592_000_000,
   eventsMaxRows: 100_000,
 } as const

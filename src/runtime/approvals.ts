@@ -133,7 +133,7 @@ function toAnswer(said: NonNullable<ApprovalAnswer>): Answer {
   if (typeof said === 'boolean') return { isAllowed: said, ...callback }
   const { remember, ...answer } = said
   // The session is remembered by who asks.
-  return { ...callback, ...answer, ...(remember !== undefined && remember !== 'session' && { remember }) }
+  return { ...callback, ...answer, remember: remember === 'session' ? undefined : remember }
 }
 
 /** The question when it is no longer open; undefined when the caller cancelled. */

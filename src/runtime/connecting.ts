@@ -6,7 +6,6 @@ import {
   failed,
   type HostPort,
   type JsonObject,
-  type LedgerEntry,
   newId,
   type SkillRevision,
   succeeded,
@@ -84,9 +83,16 @@ async function askAbout({ to, skill, signal }: Asked, asking: Asking): Promise<b
   const call = callOf(to, asking, newId(clock.now()))
   const question = CONNECTING.question(to, skill?.name)
   const decision: Decision = { type: 'ask', question, rule: CONNECT, chain: [], limits: {} }
-  const approval = { id: newId(), command: textOf(to), scope, canRemember: true, ttlMs: HELD_MS, waitingTtlMs: HELD_MS }
+  const approval = {
+    id: newId(),
+    command: `${to.host}:${to.port}`,
+    scope,
+    canRemember: true,
+    ttlMs: HELD_MS,
+    waitingTtlMs: HELD_MS,
+  }
   const lease = await agent.lease()
-  await store.ledger.record({ call, decision, lease, approval, skill: rowOf(skill) })
+  await store.ledger.record({ call, decision, lease, approval, skill })
   let isForSession = false
   const approve = options.approve ?? project.parts.approve
   options.onAsked?.({ approvalId: approval.id, isOpen: true })
@@ -120,12 +126,4 @@ function callOf({ host, port }: HostPort, { agent, call, project }: Asking, id: 
   const { origin } = call
   const who = { id, projectId: project.store.projectId, agentId: agent.key, sessionId: agent.sessionId }
   return { ...who, origin, tool: CONNECT, arguments: { host, port, command_call: call.id } }
-}
-
-function rowOf(skill: SkillRevision | undefined): LedgerEntry['skill'] {
-  return skill
-}
-
-function textOf({ host, port }: HostPort): string {
-  return `${host}:${port}`
 }

@@ -1,7 +1,7 @@
 /** kept-output: keeps whole outputs as blobs for some days, and removes the old ones. */
 import { type Call, createByteRedactor, isNexusError, type JsonObject, type Outcome } from '../kernel/index.ts'
 import type { Blobs, Store } from '../store/index.ts'
-import { boundAndKeep, type OutputKeeper, type SavedOutput, withNotes } from '../tools/index.ts'
+import { boundOutcome, OUTCOME_LIMITS, type OutputKeeper, type SavedOutput, withNotes } from '../tools/index.ts'
 
 /** Source: contracts §4.1. */
 const KEPT_DAYS = 7
@@ -64,5 +64,6 @@ export async function redactAndBound(
   { outcome, notes = [] }: { readonly outcome: Outcome; readonly notes?: readonly string[] },
 ): Promise<Outcome> {
   const clean = redact({ outcome, notes } as unknown as JsonObject) as unknown as { outcome: Outcome; notes: string[] }
-  return withNotes(await boundAndKeep(clean.outcome, () => kept?.open({ callId, sessionId }, 'output')), clean.notes)
+  const open = (): ReturnType<KeptOutput['open']> | undefined => kept?.open({ callId, sessionId }, 'output')
+  return withNotes(await boundOutcome(clean.outcome, OUTCOME_LIMITS, open), clean.notes)
 }

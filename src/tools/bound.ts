@@ -22,30 +22,22 @@ export interface Head {
 }
 
 /**
- * The outcome with plain JSON data, cut when the model's text would pass the limits: then it is partial (a failure
- * stays one), says so, and keeps the beginning under `data.preview` beside the small fields. Never cuts in silence.
+ * A plain outcome, cut when the model's text would pass the limits: then it is partial (a failure stays one), says so, and keeps the
+ * beginning under `data.preview` beside the small fields. Where `open` gives a saver, the whole text is kept and the outcome refers to it.
  */
-export function boundOutcome(outcome: Outcome, limits: OutcomeLimits = OUTCOME_LIMITS): Outcome {
-  const clean = plainOutcome(outcome)
-  const { head } = measure(clean, limits)
-  return head ? cut(clean, { head, limits }) : clean
-}
-
-/** The same for an outcome that is plain already; a model's text that is cut is kept whole, and the outcome refers to it. */
-export async function boundAndKeep(outcome: Outcome, open: () => OutputSaver | undefined): Promise<Outcome> {
-  const { head, full } = measure(outcome, OUTCOME_LIMITS)
-  if (!head) return outcome
-  const saver = open()
-  saver?.write(Buffer.from(full))
-  return cut(outcome, { head, limits: OUTCOME_LIMITS, saved: await saver?.save() })
-}
-
-function measure(outcome: Outcome, limits: OutcomeLimits): { full: string; head?: Head } {
+export async function boundOutcome(
+  outcome: Outcome,
+  limits: OutcomeLimits = OUTCOME_LIMITS,
+  open?: () => OutputSaver | undefined,
+): Promise<Outcome> {
   const full = toModelText(outcome)
   const head = headOf(full, limits)
   const dataBytes = Buffer.byteLength(JSON.stringify(outcome.data ?? {}))
   // Text and data often have the same words, and JSON adds escapes: twice the limit needs no cut.
-  return head.isCut || dataBytes > 2 * limits.maxBytes ? { full, head } : { full }
+  if (!head.isCut && dataBytes <= 2 * limits.maxBytes) return outcome
+  const saver = open?.()
+  saver?.write(Buffer.from(full))
+  return cut(outcome, { head, limits, saved: await saver?.save() })
 }
 
 /** The first lines and bytes of a text; `lines` counts a last line without a line break too. */

@@ -10,7 +10,7 @@ import {
   type ToolContext,
 } from '../kernel/index.ts'
 import { checkArguments } from './arguments.ts'
-import { boundOutcome, OUTCOME_LIMITS, type OutcomeLimits, plainOutcome } from './bound.ts'
+import { boundOutcome, type OutcomeLimits, plainOutcome } from './bound.ts'
 import { toOutcome } from './edge/shapes.ts'
 import { toFailure } from './failure.ts'
 import { CALLS, failedBy } from './messages.ts'
@@ -36,7 +36,7 @@ export async function executeTool(
   options: ExecuteOptions = {},
 ): Promise<Outcome> {
   const { outcome, notes } = await runTool(tool, given, context, options)
-  return withNotes(boundOutcome(outcome, options.limits ?? OUTCOME_LIMITS), notes)
+  return withNotes(await boundOutcome(outcome, options.limits), notes)
 }
 
 /** An outcome of any length, and notes for the model that stay whole when it is cut. */

@@ -1,4 +1,13 @@
-import { type ErrorCode, errorCode, type Failed, failed, type FailureCode, isNexusError } from '../kernel/index.ts'
+import {
+  type ErrorCode,
+  errorCode,
+  errorMessage,
+  type Failed,
+  failed,
+  type FailureCode,
+  isNexusError,
+} from '../kernel/index.ts'
+import { shorten } from './bound.ts'
 import { CALLS, failedBy } from './messages.ts'
 
 /**
@@ -7,15 +16,12 @@ import { CALLS, failedBy } from './messages.ts'
  */
 export function toFailure(error: unknown, tool: string): Failed {
   if (isNexusError(error)) {
-    const fix = error.fix === undefined ? {} : { fix: short(error.fix) }
-    return failed(FAILURES[error.code], short(error.message), { error: error.code, ...fix })
+    const fix = error.fix === undefined ? {} : { fix: shorten(error.fix, MAX_MESSAGE_CHARS) }
+    return failed(FAILURES[error.code], shorten(error.message, MAX_MESSAGE_CHARS), { error: error.code, ...fix })
   }
-  if (!(error instanceof Error)) return failedBy('EXECUTION_ERROR', CALLS.threw(tool, short(describe(error))))
-  const code = codeOf(error)
-  return failedBy(
-    code,
-    (code === 'INTERNAL_ERROR' ? CALLS.internal : CALLS.threw)(tool, short(error.message || error.name)),
-  )
+  const code = error instanceof Error ? codeOf(error) : 'EXECUTION_ERROR'
+  const worded = code === 'INTERNAL_ERROR' ? CALLS.internal : CALLS.threw
+  return failedBy(code, worded(tool, shorten(errorMessage(error), MAX_MESSAGE_CHARS)))
 }
 
 const FAILURES: Readonly<Record<ErrorCode, FailureCode>> = {
@@ -64,18 +70,4 @@ function codeOf(error: Error): FailureCode {
   // Faults in the tool's own code throw these.
   const isFault = error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError
   return isFault ? 'INTERNAL_ERROR' : 'EXECUTION_ERROR'
-}
-
-function describe(error: unknown): string {
-  if (typeof error === 'string') return error
-  try {
-    return JSON.stringify(error) ?? typeof error
-  } catch {
-    // A thrown object that JSON cannot contain; its kind is all there is to say.
-    return typeof error
-  }
-}
-
-function short(text: string): string {
-  return text.length > MAX_MESSAGE_CHARS ? `${text.slice(0, MAX_MESSAGE_CHARS).toWellFormed()}…` : text
 }

@@ -1,7 +1,7 @@
 /** tools: callable tools. Define them, register them per agent, run them in one place, answer in every document's form. */
 export { argumentsProblem, unknownArguments, withParallel } from './arguments.ts'
 export { isParallelBatch, runBatch } from './batch.ts'
-export { boundAndKeep, boundOutcome, OUTCOME_LIMITS } from './bound.ts'
+export { boundOutcome, OUTCOME_LIMITS } from './bound.ts'
 export { BUILTIN_TOOLS, registerBuiltins } from './builtin/builtins.ts'
 export { createEchoTool } from './builtin/echo.ts'
 export { createRunCommandTool } from './builtin/run-command.ts'

@@ -124,7 +124,7 @@ describe('an agent that extends another', () => {
     })
     const { agents } = assertValid(await place.load())
     assert.deepEqual(agents[1]?.skills, ['a', 'b'])
-    assert.deepEqual(agents[2], {
+    assert.deepEqual(JSON.parse(JSON.stringify(agents[2])), {
       id: 'leaf',
       skills: ['b'],
       instructions: 'be brief',

@@ -15,7 +15,7 @@ describe('loadConfig', () => {
     assert.deepEqual(loaded.diagnostics, [])
     assert.deepEqual(loaded.files, [])
     const { config } = loaded
-    assert.deepEqual(config.agents, [{ id: 'main', tools: { profile: 'full', allow: [], ask: [], deny: [] } }])
+    assert.deepEqual(plain(config.agents), [{ id: 'main', tools: { profile: 'full', allow: [], ask: [], deny: [] } }])
     assert.deepEqual(config.limits, { maxIterations: 50, toolTimeoutMs: 30_000, maxConcurrentTools: 10, maxRunning: 8 })
     assert.deepEqual(config.execution, {
       sandbox: 'local',
@@ -83,6 +83,7 @@ tools:
       env: { GITHUB_TOKEN: 'ghp-secret' },
       config: { enterprise: true },
       network: [],
+      isMasked: false,
       broken: [],
     })
     assert.equal(skills.entries.get('internal-tool')?.enabled, false)
@@ -139,7 +140,7 @@ model: {provider: openai-compatible, name: second, baseUrl: http://127.0.0.1:1/v
     )
     assert.deepEqual(plain(config.tools.settings), { github: { enabled: false, url: 'https://one' } })
     const model = { provider: 'openai-compatible', name: 'second', baseUrl: 'http://127.0.0.1:1/v1', hasApiKey: false }
-    assert.deepEqual(config.model, model)
+    assert.deepEqual(plain(config.model), model)
     assert.deepEqual(loaded.files, [join(place.nexusHome, 'nexus.yaml'), join(place.workspace, 'nexus.yaml'), named])
   })
 
@@ -172,6 +173,7 @@ limits: {maxIterations: 3}
       env: { B: 'Bearer token-value' },
       config: {},
       network: [],
+      isMasked: false,
       broken: ['apiKey', 'env.A'].map((at) => ({
         at,
         problem: 'refers to NOPE, which is not set',

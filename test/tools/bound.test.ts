@@ -84,11 +84,11 @@ describe('the size of an outcome', () => {
     }
   })
 
-  it('never cuts in silence, whatever the outcome', () => {
+  it('never cuts in silence, whatever the outcome', async () => {
     const limits = { maxLines: 5, maxBytes: 60 }
-    fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom('a', '\n', 'é', '😀'), maxLength: 120 }), (text) => {
-        const outcome = boundOutcome(succeeded(text), limits)
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: fc.constantFrom('a', '\n', 'é', '😀'), maxLength: 120 }), async (text) => {
+        const outcome = await boundOutcome(succeeded(text), limits)
         if (outcome.type === 'success') assert.equal(outcome.text, text)
         else assert.equal(dataOf(outcome).truncated, true)
         const envelope = toEnvelope(outcome, { timeMs: 1, cwd: '.', input: {} })

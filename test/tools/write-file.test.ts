@@ -161,11 +161,8 @@ describe('edit_file', () => {
     const { call, text } = openFiles(t, { 'a.md': 'a\nb\na\n', b: 'aaa' })
     for (const [args, answer] of [
       [edit('a.md', 'A', 'x'), 'INVALID_PARAM: old_string is not in a.md. Nothing was changed.'],
-      [
-        edit('a.md', 'a', 'x'),
-        'INVALID_PARAM: old_string is in a.md more than once, in lines 1, 3. Nothing was changed.',
-      ],
-      [edit('b', 'aa', 'x'), 'INVALID_PARAM: old_string is in b more than once, in lines 1. Nothing was changed.'],
+      [edit('a.md', 'a', 'x'), 'INVALID_PARAM: old_string is in a.md more than once. Nothing was changed.'],
+      [edit('b', 'aa', 'x'), 'INVALID_PARAM: old_string is in b more than once. Nothing was changed.'],
       [edit('a.md', '', 'x'), 'INVALID_PARAM: old_string is empty.'],
       [edit('a.md', 'a', 'a'), 'INVALID_PARAM: old_string and new_string are the same, so nothing would change.'],
       [edit('none', 'a', 'b'), 'NOT_FOUND: File not found: none'],

@@ -76,12 +76,13 @@ export function reservedName(at: Path): Worded {
   return (nameOf) => notApplied('config-bad-key', nameOf(at), 'JavaScript reserves its name.', 'Write another name.')
 }
 
-/** The nearest key of the same map comes first; one elsewhere only where none is near. */
 export function unknownKey(at: Path, schema: Schema): Worded {
   const [name, above] = [String(at.at(-1)), at.slice(0, -1)]
   const known = Object.keys(schema.entries ?? {})
   const near = nearest(name, known)
-  const other = near === undefined ? elsewhere(name, above) : undefined
+  const policy = policyWord(name)
+  const moved = above.length === 0 ? knownPaths().find((path) => path.endsWith(`.${name}`)) : undefined
+  const other = policy === undefined ? moved : `agents[].tools.${policy}`
   const hint = other === undefined ? '' : `Did you mean ${other}? `
   return (nameOf) => ({
     code: 'config-unknown-key',
@@ -154,18 +155,4 @@ const TYPES: Readonly<Record<string, string>> = {
 function typesOf({ expected }: Issue): string {
   const names = (expected ?? '').replace(/[()]/g, '').split(' | ')
   return [...new Set(names.map((name) => TYPES[name] ?? 'a value'))].join(' or ')
-}
-
-/** Keys that occur in many sections: one elsewhere gives no hint. */
-const COMMON_KEYS: readonly string[] = ['name', 'type', 'path', 'url', 'id', 'mode', 'provider']
-
-/** A setting of another section with that key, or one letter from it. */
-function elsewhere(name: string, above: Path): string | undefined {
-  if (above.length > 0 && COMMON_KEYS.includes(name)) return undefined
-  const policy = policyWord(name)
-  if (policy !== undefined) return `agents[].tools.${policy}`
-  const paths = knownPaths().toReversed()
-  const byName = new Map(paths.map((path) => [path.slice(path.lastIndexOf('.') + 1), path]))
-  const path = byName.get(name) ?? byName.get(nearest(name, byName.keys(), 1) ?? '')
-  return path?.includes('.') ? path : undefined
 }

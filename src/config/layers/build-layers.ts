@@ -3,7 +3,7 @@ import type { Layer } from '../config.ts'
 import { checkDocument } from '../document/check-document.ts'
 import { type Finding, placeFindings } from '../document/finding.ts'
 import { parseSettings } from '../document/parse.ts'
-import { copyValue, isInList, listOf, partAt, withoutGaps } from '../document/path.ts'
+import { copyValue, isInList, listOf, partAt, type Path, withoutGaps } from '../document/path.ts'
 import { nameOf } from '../document/shown-key.ts'
 import type { Environment } from '../environment.ts'
 import { fileWithAgent, fromProfile, withProfilesLast } from '../profiles.ts'
@@ -12,12 +12,11 @@ import type { ConfigDocument, Settings } from '../schema/schema.ts'
 import { notApplied } from '../messages.ts'
 import { toCanonical } from './canonical.ts'
 import { crossCheck } from './cross-check.ts'
-import { expandAgents, mergeDocuments } from './merge.ts'
+import { expandAgents, mergeDocuments, withDefaults } from './merge.ts'
 import { resolveReferences, type Unset } from './references.ts'
 import { findLost, type RecordedTrust } from '../trusted-settings.ts'
 import { restrict } from './restrict.ts'
 import { findUnused } from './unused.ts'
-import { withDefaults } from './with-defaults.ts'
 
 /** The text of a file, or settings in the form of one. */
 export interface Input {
@@ -120,8 +119,8 @@ async function addLayer(so: Growing, { path, content, ...input }: Input, environ
   // An edit that lost trust is one finding, not one for each setting that waits again.
   so.findings.push(...checked.findings, ...lost, ...restrict(canonical, file).findings)
   so.findings.push(...resolved.findings, ...findUnused(document, layer))
-  if (isTrusted) so.findings.push(...findClash(checked.document, layer, so.layers))
-  so.findings.push(...findTwins(checked.document, path), ...conflicts.map((at) => describeConflict(at, path)))
+  const known = isTrusted ? so.layers : []
+  so.findings.push(...findTwins(checked.document, layer, known), ...conflicts.map((at) => describeConflict(at, path)))
   for (const secret of resolved.secrets) so.secrets.add(secret)
   const isReplaced = ({ keys }: Unset): boolean => isInList(keys) && partAt(document, listOf(keys)) !== undefined
   so.unset = [...so.unset.filter((each) => !isReplaced(each)), ...resolved.unset]
@@ -129,34 +128,24 @@ async function addLayer(so: Growing, { path, content, ...input }: Input, environ
   so.document = mergeDocuments(so.document, withoutGaps(document as JsonObject) as ConfigDocument)
 }
 
-/** Two agents of one id in one file: their rules would be merged, which no author means. */
-function findTwins({ agents = [] }: ConfigDocument, file: string): Finding[] {
-  const seen = new Set<string>()
-  return [...agents.entries()].flatMap(([index, agent]): Finding[] => {
-    const id = (agent as typeof agent | undefined)?.id
-    if (id === undefined || !seen.has(id)) {
-      seen.add(id ?? '')
-      return []
-    }
-    const message = `This file defines the agent "${id}" twice.`
-    const fix = 'Write another id, or move the settings into one of the two.'
-    return [{ code: 'config-duplicate-agent', file, at: ['agents', index], severity: 'error', message, fix }]
-  })
-}
-
-/** A profile is a new agent: laid over another one, its file would show only a part of what applies. */
-function findClash(
+/** Two agents of one id in one file, whose rules would be merged; a profile of a known agent, whose file would show only a part of what applies. */
+function findTwins(
   { agents = [] }: ConfigDocument,
   { path: file, isProfile }: Layer,
-  layers: readonly Layer[],
+  known: readonly Layer[],
 ): Finding[] {
-  if (!isProfile) return []
-  const id = (agents[0] as (typeof agents)[number] | undefined)?.id
-  const other = id === undefined ? undefined : fileWithAgent(id, layers)
-  if (id === undefined || other === undefined) return []
-  const message = `The agent "${id}" of this profile is also in ${toSafeLine(other)}.`
-  const fix = 'Rename the file, or write another id in it.'
-  return [{ code: 'config-duplicate-agent', file, at: ['agents', 0, 'id'], severity: 'error', message, fix }]
+  const ids = agents.map((agent) => (agent as typeof agent | undefined)?.id)
+  const twin = (at: Path, message: string): Finding => {
+    const fix = 'Write another id, or move the settings into one of the two.'
+    return { code: 'config-duplicate-agent', file, at, severity: 'error', message, fix }
+  }
+  return ids.flatMap((id, index) => {
+    if (id === undefined) return []
+    const other = isProfile ? fileWithAgent(id, known) : undefined
+    if (other !== undefined)
+      return [twin(['agents', index, 'id'], `The agent "${id}" of this profile is also in ${toSafeLine(other)}.`)]
+    return ids.indexOf(id) < index ? [twin(['agents', index], `This file defines the agent "${id}" twice.`)] : []
+  })
 }
 
 function describeConflict(at: readonly (string | number)[], file: string): Finding {

@@ -4,9 +4,8 @@ import { CONFIG_DEFAULTS } from '../schema/defaults.ts'
 import { placesIn } from '../document/parse-yaml.ts'
 import { copyValue, partAt, type Path, type PathKey } from '../document/path.ts'
 import { ROOT } from '../schema/walk.ts'
-import { type AgentDocument, expandAgents, MAX_CHAIN } from './merge.ts'
+import { type AgentDocument, expandAgents, MAX_CHAIN, withDefaults } from './merge.ts'
 import { originOf } from './origins.ts'
-import { withDefaults } from './with-defaults.ts'
 import { inProfile } from '../profiles.ts'
 
 /** The effective settings in the form of a file, and where each was written. Secrets are in it: mask before showing. */

@@ -80,26 +80,12 @@ function replaced(given: string, text: string, change: Change): Replaced | Faile
   const isCrLf = text.includes('\r\n') && !/(?<!\r)\n/.test(text)
   const ends = (part: string): string => (isCrLf ? part.replace(/\r?\n/g, '\r\n') : part)
   const [from, to] = [ends(change.from), ends(change.to)]
-  const places = placesOf(text, from)
-  if (places.length === 0) return failedBy('INVALID_PARAM', PATHS.notInFile(given))
-  if (places.length > 1 && !change.isForAll)
-    return failedBy('INVALID_PARAM', PATHS.notUnique(given, linesAt(text, places)))
+  if (!text.includes(from)) return failedBy('INVALID_PARAM', PATHS.notInFile(given))
+  // Occurrences that overlap are more than one, too.
+  if (!change.isForAll && text.indexOf(from) !== text.lastIndexOf(from))
+    return failedBy('INVALID_PARAM', PATHS.notUnique(given))
   const parts = text.split(from)
   return { type: 'replaced', text: parts.join(to), count: parts.length - 1 }
-}
-
-/** Where a text begins in another, also where occurrences overlap; no more than are named. */
-function placesOf(text: string, part: string): number[] {
-  const places: number[] = []
-  for (let at = text.indexOf(part); at >= 0 && places.length < MAX_PLACES; at = text.indexOf(part, at + 1))
-    places.push(at)
-  return places
-}
-
-const MAX_PLACES = 11
-
-function linesAt(text: string, places: readonly number[]): number[] {
-  return [...new Set(places.map((place) => text.slice(0, place).split('\n').length))]
 }
 
 const DIFF_LIMITS: OutcomeLimits = { maxLines: 400, maxBytes: 20_000 }

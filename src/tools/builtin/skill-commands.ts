@@ -122,7 +122,7 @@ export function provideCommands(services: Services, parts: CommandServices): voi
       const problem = isNamed && skill ? ownerProblem(skill, catalog, context.origin, { loaded, named }) : undefined
       if (problem) return problem
       const skills = loaded.map(({ address }) => skillOf(address)).filter((each) => each !== undefined)
-      // Of several without a named one nobody can say whose host is missing.
+      // With several and no named one, nobody can say whose host is missing.
       const asking = skill ?? onlyOne(skills)
       const hosts = [...new Set(skill ? [skill, ...skills] : skills)].map((each) => variables.hostsFor(each))
       return {

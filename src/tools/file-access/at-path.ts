@@ -133,9 +133,8 @@ async function inTree(
     const absolute = posix.join(root, path)
     const name = isInWorkspace ? path || '.' : absolute
     const write: OpenPath['write'] = async ({ bytes, ...how }) => {
-      const put = (mode?: number): Promise<void> =>
-        tree.write(path, { bytes, ...how, ...(mode !== undefined && { mode }) })
-      const maker = { tool: use.tool, ...(context.callId !== undefined && { call: context.callId }) }
+      const put = (mode?: number): Promise<void> => tree.write(path, { bytes, ...how, mode })
+      const maker = { tool: use.tool, call: context.callId }
       if (sets === undefined || !isInWorkspace) await put()
       else await recordWrite(sets, { path, bytes }, { maker, write: put })
     }

@@ -54,9 +54,9 @@ export const PATHS = {
       `old_string is not in ${short(path)}. Nothing was changed.`,
       'Read the file, and give the text exactly as it is there, with its spaces and line breaks.',
     ),
-  notUnique: (path: string, lines: readonly number[]) =>
+  notUnique: (path: string) =>
     words(
-      `old_string is in ${short(path)} more than once, in lines ${lines.slice(0, 10).join(', ')}${lines.length > 10 ? ' …' : ''}. Nothing was changed.`,
+      `old_string is in ${short(path)} more than once. Nothing was changed.`,
       'Give more of the text around it, or set replace_all to true.',
     ),
   other: (path: string, error: Error) => words(`${short(path)}: ${toSafeLine(error.message)}`),
