@@ -94,8 +94,6 @@ export interface Layer {
   readonly isWorkspace?: boolean
   /** The file is a profile: one agent, without a list around it. */
   readonly isProfile?: boolean
-  /** Where the file says `execution.sandbox`, when that is under another name. */
-  readonly sandboxAt?: readonly (string | number)[]
 }
 
 /** The configuration of one place, and how it came about. */

@@ -34,6 +34,7 @@ permissions:
            tools: {write_file: {enabled: false}}, defaultToolTimeoutMs: 30000}
     narrower: {extends: mine, allowedPaths: []}
 execution:
+  sandbox: e2b
   limits: {processes: 100}
   network: {allowedDomains: [example.com], deniedDomains: [no.example.com]}
   filesystem: {denyRead: [~/.ssh], allowWrite: [out], denyWrite: [.git]}
@@ -86,31 +87,13 @@ describe('every section of the documents', () => {
   })
 
   it('runs commands in the local sandbox when another machine was asked for, and says so', async () => {
-    for (const user of ['skills: {mode: remote}', 'execution: {mode: e2b}', 'execution: {sandbox: e2b}']) {
+    for (const user of ['skills: {mode: remote}', 'execution: {sandbox: e2b}']) {
       await using place = await makePlace({ user })
       const loaded = await place.load()
       assert.equal(loaded.config.execution.sandbox, 'local')
       assert.match(loaded.diagnostics[0]?.message ?? '', /they run in the local sandbox of this machine/)
       assert.equal(loaded.diagnostics[0]?.line, 1)
     }
-  })
-})
-
-describe('names of one setting', () => {
-  it('mean the same: skills.mode, execution.mode and execution.sandbox', async () => {
-    for (const user of ['execution: {mode: none}', 'execution: {sandbox: none}']) {
-      await using place = await makePlace({ user })
-      assert.equal((await place.load()).config.execution.sandbox, 'none')
-    }
-    await using place = await makePlace({ user: 'execution: {sandbox: none}', local: 'skills: {mode: local}' })
-    assert.equal((await place.load({ trusted: true })).config.execution.sandbox, 'local')
-  })
-
-  it('must not disagree in one file', async () => {
-    await using place = await makePlace({ user: 'execution: {sandbox: local, mode: none}' })
-    const loaded = await place.load()
-    assert.deepEqual(findings(loaded), ['1:29 config-wrong-value'])
-    assert.equal(loaded.config.execution.sandbox, 'local')
   })
 })
 

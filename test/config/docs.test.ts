@@ -50,7 +50,7 @@ describe('docs/config.md', () => {
 
   it('lists all that an untrusted workspace may set', () => {
     const settings = everyRule().filter(({ path, rules }) => rules.untrusted && path !== 'agents.*.id')
-    const allowed = [...settings.map(({ path }) => path), 'execution.mode', 'skills.mode']
+    const allowed = settings.map(({ path }) => path)
     const section = PAGE.slice(PAGE.indexOf('## Trust'), PAGE.indexOf('## Diagnostics'))
     const listed = [...section.matchAll(/`((?:skills|agents|execution|limits)\.[a-zA-Z_.*]+)`/g)].map(
       (match) => match[1] ?? '',

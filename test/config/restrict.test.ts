@@ -23,7 +23,6 @@ interface Sample {
 
 /** All that an untrusted file may say; a new key is not in it and must be refused. Kept here a second time on purpose. */
 const MAY_TIGHTEN = [
-  'skills.mode',
   'skills.disabled_skills',
   'skills.entries.*.enabled',
   'agents.*.skills',
@@ -31,7 +30,6 @@ const MAY_TIGHTEN = [
   'agents.*.tools.deny',
   'agents.*.tools.profile',
   'execution.sandbox',
-  'execution.mode',
   'execution.timeoutMs',
   'execution.maxOutputBytes',
   'execution.workspace.protected',

@@ -30,7 +30,8 @@ skills:
 agents:
   - {id: base, tools: {deny: [d1]}}
   - {id: leaf, extends: base}`,
-      local: 'skills: {disabled_skills: [b], mode: local}\nagents: [{id: base, tools: {deny: [d2]}}]',
+      local:
+        'skills: {disabled_skills: [b], mode: local}\nexecution: {sandbox: local}\nagents: [{id: base, tools: {deny: [d2]}}]',
     })
     const overrides = { limits: { toolTimeoutMs: 1 } }
     const loaded = await place.load({ trusted: true, overrides, variables: { SKILLS_PROMPT_CHAR_BUDGET: '70' } })
@@ -45,11 +46,11 @@ agents:
       [['skills', 'prompt', 'style'], 'default'],
       [['skills', 'disabled_skills', 0], `${user}:3:21`],
       [['skills', 'disabled_skills', 1], `${local}:1:28`],
-      [['execution', 'sandbox'], `${local}:1:32`],
-      [['agents', 0, 'tools', 'deny', 1], `${local}:2:36`],
+      [['execution', 'sandbox'], `${local}:2:13`],
+      [['agents', 0, 'tools', 'deny', 1], `${local}:3:36`],
       [['agents', 1, 'id'], `${user}:7:6`],
       [['agents', 1, 'tools', 'deny', 0], `${user}:6:31`],
-      [['agents', 1, 'tools', 'deny', 1], `${local}:2:36`],
+      [['agents', 1, 'tools', 'deny', 1], `${local}:3:36`],
       [['agents', 1, 'tools', 'profile'], 'default'],
     ]
     for (const [keys, origin] of expected) {

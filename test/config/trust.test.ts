@@ -195,7 +195,7 @@ limits: {maxIterations: 2, toolTimeoutMs: 1, maxConcurrentTools: 1}`
     )
     assert.deepEqual(config.skills.disabled_skills, ['x'])
     assert.equal(config.skills.entries.get('github')?.enabled, false)
-    assert.deepEqual(config.agents, [
+    assert.deepEqual(JSON.parse(JSON.stringify(config.agents)), [
       { id: 'main', skills: ['b'], tools: { profile: 'coding', allow: [], ask: ['f'], deny: ['d', 'e'] } },
     ])
     assert.deepEqual(

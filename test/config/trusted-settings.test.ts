@@ -189,7 +189,6 @@ describe('a configuration file inside the workspace', () => {
 describe("a workspace's nexus.yaml", () => {
   const OFF: readonly (readonly [text: string, place: string])[] = [
     ['execution: {sandbox: none}', '1:13'],
-    ['execution: {mode: none}', '1:13'],
     ['execution: {uidBase: 300000}', '1:13'],
     ['execution: {workspace: {writable: [skills]}}', '1:25'],
     ['execution: {changes: {keepDays: 1}}', '1:23'],

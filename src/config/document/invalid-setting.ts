@@ -76,12 +76,17 @@ export function reservedName(at: Path): Worded {
   return (nameOf) => notApplied('config-bad-key', nameOf(at), 'JavaScript reserves its name.', 'Write another name.')
 }
 
+/** Keys that occur in many sections: one elsewhere gives no hint. */
+const COMMON_KEYS: readonly string[] = ['name', 'type', 'path', 'url', 'id', 'mode', 'provider']
+
+/** The nearest key of the same map comes first; one elsewhere only where none is near. */
 export function unknownKey(at: Path, schema: Schema): Worded {
   const [name, above] = [String(at.at(-1)), at.slice(0, -1)]
   const known = Object.keys(schema.entries ?? {})
   const near = nearest(name, known)
   const policy = policyWord(name)
-  const moved = above.length === 0 ? knownPaths().find((path) => path.endsWith(`.${name}`)) : undefined
+  const isCommon = above.length > 0 && COMMON_KEYS.includes(name)
+  const moved = isCommon ? undefined : knownPaths().find((path) => path.endsWith(`.${name}`))
   const other = policy === undefined ? moved : `agents[].tools.${policy}`
   const hint = other === undefined ? '' : `Did you mean ${other}? `
   return (nameOf) => ({

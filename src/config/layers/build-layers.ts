@@ -9,8 +9,6 @@ import type { Environment } from '../environment.ts'
 import { fileWithAgent, fromProfile, withProfilesLast } from '../profiles.ts'
 import { CONFIG_DEFAULTS } from '../schema/defaults.ts'
 import type { ConfigDocument, Settings } from '../schema/schema.ts'
-import { notApplied } from '../messages.ts'
-import { toCanonical } from './canonical.ts'
 import { crossCheck } from './cross-check.ts'
 import { expandAgents, mergeDocuments, withDefaults } from './merge.ts'
 import { resolveReferences, type Unset } from './references.ts'
@@ -99,10 +97,9 @@ async function addLayer(so: Growing, { path, content, ...input }: Input, environ
   const lost = input.isTrusted && recorded ? findLost(checked.document, path, recorded) : []
   so.lost.push(...lost.map(({ at }) => nameOf(at)))
   const isTrusted = input.isTrusted && lost.length === 0
-  const { document: canonical, sandboxAt, conflicts } = toCanonical(checked.document)
   const base = withProfilesLast(so.document, so.layers)
-  const file = { ...input, path, sandboxAt, base }
-  const allowed = restrict(canonical, { ...file, isTrusted })
+  const file = { ...input, path, base }
+  const allowed = restrict(checked.document, { ...file, isTrusted })
   const providers = so.document.secrets?.providers
   const place = { path, directory: input.directory, isProfile, environment, providers }
   const resolved = resolveReferences(allowed.document, place)
@@ -113,14 +110,13 @@ async function addLayer(so: Growing, { path, content, ...input }: Input, environ
     text: typeof content === 'string' ? content : undefined,
     isWorkspace: input.isWorkspace,
     isProfile,
-    sandboxAt,
   }
   so.diagnostics.push(...diagnostics)
   // An edit that lost trust is one finding, not one for each setting that waits again.
-  so.findings.push(...checked.findings, ...lost, ...restrict(canonical, file).findings)
+  so.findings.push(...checked.findings, ...lost, ...restrict(checked.document, file).findings)
   so.findings.push(...resolved.findings, ...findUnused(document, layer))
   const known = isTrusted ? so.layers : []
-  so.findings.push(...findTwins(checked.document, layer, known), ...conflicts.map((at) => describeConflict(at, path)))
+  so.findings.push(...findTwins(checked.document, layer, known))
   for (const secret of resolved.secrets) so.secrets.add(secret)
   const isReplaced = ({ keys }: Unset): boolean => isInList(keys) && partAt(document, listOf(keys)) !== undefined
   so.unset = [...so.unset.filter((each) => !isReplaced(each)), ...resolved.unset]
@@ -146,9 +142,4 @@ function findTwins(
       return [twin(['agents', index, 'id'], `The agent "${id}" of this profile is also in ${toSafeLine(other)}.`)]
     return ids.indexOf(id) < index ? [twin(['agents', index], `This file defines the agent "${id}" twice.`)] : []
   })
-}
-
-function describeConflict(at: readonly (string | number)[], file: string): Finding {
-  const why = 'It is another name of execution.sandbox, and the two have different values.'
-  return { file, at, severity: 'error', ...notApplied('config-wrong-value', nameOf(at), why, 'Keep one of the two.') }
 }

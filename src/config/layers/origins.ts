@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonValue } from '../../kernel/index.ts'
 import type { Layer } from '../config.ts'
 import { partAt, type Path, type PathKey } from '../document/path.ts'
-import { pathInFile } from './canonical.ts'
 
 /** A part of a layer. */
 interface Part {
@@ -24,7 +23,7 @@ export function originOf(
     parts = parts.flatMap((part) => memberOf(part, { holder, key, member: value }))
   }
   const part = parts.at(-1)
-  return part && { layer: part.layer, at: pathInFile(part.layer, part.at) }
+  return part && { layer: part.layer, at: part.at }
 }
 
 /** The member of a layer's part that became the given member; items of lists are known by id, else by content. */

@@ -8,7 +8,6 @@ import { CONFIG_DEFAULTS } from '../schema/defaults.ts'
 import type { Tightening } from '../schema/parts.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import { defaultAt, holdsTightening, rulesAlong, rulesAt } from '../schema/walk.ts'
-import { pathInFile } from './canonical.ts'
 import { expandAgents } from './merge.ts'
 
 /** Whether a value only narrows what is allowed so far; a value means "narrowed to this". */
@@ -55,7 +54,7 @@ export function neverWidens(value: JsonValue, at: Path): boolean {
   return narrowest.every((now) => check(value, now) === true)
 }
 
-interface File extends Pick<Layer, 'path' | 'isProfile' | 'sandboxAt'> {
+interface File extends Pick<Layer, 'path' | 'isProfile'> {
   readonly isTrusted: boolean
   /** Else it is the user's own, and applies as a whole. */
   readonly isWorkspace: boolean
@@ -64,20 +63,19 @@ interface File extends Pick<Layer, 'path' | 'isProfile' | 'sandboxAt'> {
 }
 
 /**
- * The part of a canonical document that applies. Of a trusted workspace that is all but what only the user may say: a command
+ * The part of a document that applies. Of a trusted workspace that is all but what only the user may say: a command
  * that writes there could otherwise free the next one. Of another one it is what tightens. Every other part is a finding.
  */
-export function restrict(canonical: ConfigDocument, { base, isWorkspace, ...file }: File): Part {
+export function restrict(checked: ConfigDocument, { base, isWorkspace, ...file }: File): Part {
   const { isTrusted } = file
-  if (isTrusted && !isWorkspace) return { document: canonical, findings: [] }
+  if (isTrusted && !isWorkspace) return { document: checked, findings: [] }
   const refused: Path[] = []
   const expanded = { ...base, agents: expandAgents(base.agents ?? []) } as JsonObject
-  const document = restrictMap(canonical as JsonObject, [], { refused, base: expanded, isTrusted })
-  if (refused.length === 0 && isTrusted) return { document: canonical, findings: [] }
-  const findings = refused.map((path): Finding => {
-    const at = pathInFile(file, path)
+  const document = restrictMap(checked as JsonObject, [], { refused, base: expanded, isTrusted })
+  if (refused.length === 0 && isTrusted) return { document: checked, findings: [] }
+  const findings = refused.map((at): Finding => {
     const setting = nameIn(file)(at)
-    const isUsersOnly = rulesAlong(path).some(({ usersOnly }) => usersOnly !== undefined)
+    const isUsersOnly = rulesAlong(at).some(({ usersOnly }) => usersOnly !== undefined)
     const words = isTrusted ? userOnly(setting) : untrusted(setting, isUsersOnly)
     return { file: file.path, at, severity: 'warning', ...words }
   })

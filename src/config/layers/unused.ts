@@ -6,7 +6,6 @@ import { nameIn } from '../profiles.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
 import type { Unused } from '../schema/parts.ts'
 import { memberOf, ROOT, rulesOf, type Schema, schemaFor } from '../schema/walk.ts'
-import { pathInFile } from './canonical.ts'
 
 /** Source: seed 002, "Built-in Skills". */
 const BUILTINS = ['web_search', 'file_ops', 'shell']
@@ -15,17 +14,14 @@ const BUILTINS = ['web_search', 'file_ops', 'shell']
 export function findUnused(document: ConfigDocument, layer: Layer): Finding[] {
   const first = new Map<Unused, Path>()
   for (const { at, unused } of unusedIn(document as JsonValue, [], ROOT)) if (!first.has(unused)) first.set(unused, at)
-  const unused = [...first].map(([{ what, severity, instead = '' }, path]): Finding => {
-    const at = pathInFile(layer, path)
-    return {
-      file: layer.path,
-      at,
-      severity,
-      code: 'config-not-used',
-      message: `${nameIn(layer)(at)} has no effect yet. This version does not ${what}${instead === '' ? '' : `: ${instead}`}.`,
-      fix: 'Remove it, or keep it for a later version.',
-    }
-  })
+  const unused = [...first].map(([{ what, severity, instead = '' }, at]): Finding => ({
+    file: layer.path,
+    at,
+    severity,
+    code: 'config-not-used',
+    message: `${nameIn(layer)(at)} has no effect yet. This version does not ${what}${instead === '' ? '' : `: ${instead}`}.`,
+    fix: 'Remove it, or keep it for a later version.',
+  }))
   const unknown = [...(document.skills?.builtin ?? []).entries()]
     .filter(([, name]: [number, string | undefined]) => name !== undefined && !BUILTINS.includes(name))
     .map(([index, name]): Finding => {

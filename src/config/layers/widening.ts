@@ -3,7 +3,6 @@ import { isJsonObject, membersOf, type JsonObject, type JsonValue } from '../../
 import { partAt, type Path } from '../document/path.ts'
 import { CONFIG_DEFAULTS } from '../schema/defaults.ts'
 import type { ConfigDocument } from '../schema/schema.ts'
-import { pathInFile, toCanonical } from './canonical.ts'
 import { holdsTightening } from '../schema/walk.ts'
 import { neverWidens, restrict } from './restrict.ts'
 
@@ -18,14 +17,13 @@ export interface Widening {
 
 /** Settings that never count from a workspace are left out: there is nothing to trust in them. */
 export function findWidening(checked: ConfigDocument): Widening[] {
-  const { document: canonical, sandboxAt } = toCanonical(checked)
-  const { document } = restrict(canonical, { path: '', base: {}, isTrusted: true, isWorkspace: true })
+  const { document } = restrict(checked, { path: '', base: {}, isTrusted: true, isWorkspace: true })
   const found = collect(document as JsonObject, [], document)
   const ids = (document.agents ?? []).flatMap((agent) => (agent as typeof agent | undefined)?.id ?? [])
   // Alone, an agent called main is the one that there is without any file.
   if (ids.length > 1 || (ids[0] ?? CONFIG_DEFAULTS.agentId) !== CONFIG_DEFAULTS.agentId)
     found.push({ at: ['agents'], pointer: '/agents', value: ids })
-  return found.map(({ at, ...rest }) => ({ at: pathInFile({ sandboxAt }, at), ...rest }))
+  return found
 }
 
 function collect(value: JsonValue | undefined, at: Path, document: ConfigDocument): Widening[] {

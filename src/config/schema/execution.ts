@@ -5,6 +5,7 @@ import {
   about,
   count,
   countOrNone,
+  elsewhere,
   hosts,
   is,
   name,
@@ -20,7 +21,6 @@ import {
 
 const MIB = 1024 * 1024
 const sandboxes = v.picklist(['local', 'e2b', 'none'])
-const E2B = 'run commands in E2B sandboxes'
 
 const processLimits = v.strictObject({
   memoryBytes: setting(count, 'Memory of all processes of one command; default half of the machine’s, at most 4 GiB.'),
@@ -129,17 +129,11 @@ export const execution = v.pipe(
       is(sandboxes, {
         untrusted: 'this-machine',
         usersOnly: 'none',
-        unused: {
-          value: 'e2b',
-          what: E2B,
-          severity: 'warning',
-          instead: 'they run in the local sandbox of this machine',
-        },
+        unused: elsewhere('e2b'),
       }),
       'Where commands run; none confines nothing and must be asked for by name.',
       'local',
     ),
-    mode: setting(sandboxes, 'Another name of sandbox.'),
     timeoutMs: setting(is(count, { untrusted: 'lower' }), 'Time limit of one command.', DEFAULTS.commandTimeoutMs),
     maxOutputBytes: setting(
       is(count, { untrusted: 'lower' }),
@@ -172,7 +166,7 @@ export const execution = v.pipe(
       'Sizes of inputs and artifacts.',
     ),
     e2b: setting(
-      is(e2b, { merge: 'whole', texts: 'value', unused: { what: E2B, severity: 'info' } }),
+      is(e2b, { merge: 'whole', texts: 'value', unused: { what: elsewhere().what, severity: 'info' } }),
       'Remote sandboxes.',
     ),
     reaper: setting(

@@ -41,6 +41,14 @@ export interface Unused {
   readonly instead?: string
 }
 
+/** A value that asks for another machine than this one. */
+export const elsewhere = (value?: string): Unused => ({
+  value,
+  what: 'run commands in E2B sandboxes',
+  severity: 'warning',
+  instead: 'they run in the local sandbox of this machine',
+})
+
 /** All that a setting says of itself besides its form, its words and its default. */
 export interface Rules {
   readonly holds?: Holds

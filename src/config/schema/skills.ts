@@ -6,6 +6,7 @@ import {
   address,
   countOrNone,
   duration,
+  elsewhere,
   is,
   environmentValues,
   hosts,
@@ -92,7 +93,10 @@ const install = v.strictObject({
 
 export const skills = v.pipe(
   v.strictObject({
-    mode: setting(v.picklist(['local', 'remote']), 'Where commands of skills run; another name of execution.sandbox.'),
+    mode: setting(
+      is(v.picklist(['local', 'remote']), { unused: elsewhere('remote') }),
+      'Where commands of skills run: execution.sandbox decides.',
+    ),
     load: setting(load, 'Where Nexus searches for skills, and when.', {}),
     skill_dirs: setting(is(paths, { merge: 'add-before' }), 'The same as load.extraDirs.', []),
     disabled_skills: setting(is(names, { merge: 'add', untrusted: 'add' }), 'Names of skills that are held.', []),
