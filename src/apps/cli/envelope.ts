@@ -9,10 +9,10 @@ import {
 import type { Failure } from './failure.ts'
 
 interface EnvelopeParts {
-  readonly diagnostics?: readonly Diagnostic[] | undefined
-  readonly error?: Failure | undefined
+  readonly diagnostics?: readonly Diagnostic[]
+  readonly error?: Failure
   /** The exit code that follows; default that of the error, 1 with a diagnostic that is one, else 0. */
-  readonly exit?: number | undefined
+  readonly exit?: number
 }
 
 export function exitOf({ exit, error, diagnostics = [] }: EnvelopeParts): number {

@@ -6,6 +6,7 @@ import {
   isNexusError,
   NexusError,
   type ProposedCommand,
+  toSafeLine,
   toSafeText,
 } from '../../kernel/index.ts'
 import { fixText, type Terminal } from './terminal.ts'
@@ -38,6 +39,19 @@ export function toFailure(error: unknown): Failure {
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error)
   const message = 'The command failed because of a fault in Nexus itself. Please report it with these lines:'
   return { code: 'INTERNAL', message, trace }
+}
+
+/** Characters of a word of the command line that errors repeat. */
+export const MOST_REPEATED = 200
+
+/** The failure with long words of the command line by their beginning, wherever a sentence repeats them. */
+export function shortened({ message, fix, proposal, ...failure }: Failure, argv: readonly string[]): Failure {
+  const words = argv.flatMap((word) => [word, word.replace(/^--[\w-]+=/, '')]).map(toSafeLine)
+  const long = words.filter(({ length }) => length > MOST_REPEATED)
+  const cut = (text: string): string =>
+    long.reduce((all, word) => all.replaceAll(word, `${word.slice(0, MOST_REPEATED)}…`), text)
+  const args = proposal && { ...proposal, args: proposal.args.map(cut) }
+  return { ...failure, message: cut(message), fix: fix && cut(fix), proposal: args }
 }
 
 /** On stderr. */

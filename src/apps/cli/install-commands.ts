@@ -60,7 +60,7 @@ export const INSTALL_COMMANDS: Rows = {
   'skills refresh': {
     summary: 'ask the git sources of nexus.yaml for news now',
     options: { config: WHERE.config },
-    load: async () => (await import('./commands/skills/refresh.ts')).refreshSources,
+    load: async () => (await import('./commands/skills/update.ts')).refreshSources,
   },
   'skills ci': {
     summary: 'restore exactly the copies of the lock, from this machine where it has them',

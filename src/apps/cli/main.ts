@@ -6,7 +6,7 @@ import { missingCommand, unknownCommand } from './arguments/unknown-command.ts'
 import { type Cancellation, prepareCancellation } from './cancellation.ts'
 import type { Command } from './command.ts'
 import { envelope, exitOf } from './envelope.ts'
-import { CANCELLED, errorOf, printFailure, toFailure } from './failure.ts'
+import { CANCELLED, errorOf, MOST_REPEATED, printFailure, shortened, toFailure } from './failure.ts'
 import { commandHelp, groupHelp, overview } from './help.ts'
 import { findCommand, isGroup } from './table.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
@@ -20,7 +20,7 @@ export async function main(argv: readonly string[], version: string): Promise<nu
   const cancellation = prepareCancellation(terminal)
   let code: number
   try {
-    code = await dispatch(argv, { version, terminal, environment, cancellation })
+    code = await dispatch({ argv, version, terminal, environment, cancellation })
   } catch (error) {
     code = reportError(error, argv, terminal, cancellation.used())
   } finally {
@@ -35,14 +35,15 @@ export async function main(argv: readonly string[], version: string): Promise<nu
 }
 
 interface Process {
+  readonly argv: readonly string[]
   readonly version: string
   readonly terminal: Terminal
   readonly environment: Environment
   readonly cancellation: Cancellation
 }
 
-async function dispatch(argv: readonly string[], own: Process): Promise<number> {
-  const { terminal, version } = own
+async function dispatch(own: Process): Promise<number> {
+  const { argv, terminal, version } = own
   const [first = '--help', second] = argv
   if (['--help', '-h', 'help'].includes(first)) return showHelp(argv.slice(1), terminal)
   if (first === '--version' || first === '-V') {
@@ -83,7 +84,8 @@ async function answer(command: Command, given: Arguments, own: Process): Promise
       return cancellation.signal()
     },
   })
-  const { data = null, show, ...about } = result
+  const { data = null, show, ...ends } = result
+  const about = { ...ends, error: ends.error && shortened(ends.error, own.argv) }
   if (about.error && !show) printFailure(about.error, terminal)
   if (isJson) terminal.json(envelope(name, data, about))
   else await show?.()
@@ -125,12 +127,12 @@ function reportError(
   signal: AbortSignal | undefined,
 ): number {
   // After a cancel everything that is thrown is a consequence of it.
-  const failure = signal?.aborted ? CANCELLED : toFailure(error)
+  const failure = signal?.aborted ? CANCELLED : shortened(toFailure(error), argv)
   const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv
   printFailure(failure, terminal)
   if (own.includes('--json')) {
     const words = own.filter((word) => !word.startsWith('-')).slice(0, 2)
-    const name = findCommand(argv)?.name ?? words.join(' ')
+    const name = findCommand(argv)?.name ?? words.map((word) => word.slice(0, MOST_REPEATED)).join(' ')
     terminal.json(envelope(name, null, { error: failure }))
   }
   return CODES[failure.code].exit

@@ -6,9 +6,9 @@ import type { Catalog } from '../../skills/catalog/index.ts'
 import { consentOf, loadConfig, type LoadedConfig, trustWorkspace } from '../../config/index.ts'
 import { type Diagnostic, type NexusError, toSafeLine, commandFix, shellWord } from '../../kernel/index.ts'
 import { isDirectory } from '../../machine/files/index.ts'
-import type { Local, LocalOptions } from '../../local/index.ts'
+import type { Inspection, Local, LocalOptions } from '../../local/index.ts'
 import { type AgentHandle, type ApprovalAnswer, CONNECT } from '../../runtime/index.ts'
-import { choiceFlag, CHOICES, type Invocation, listFlag, stringFlag } from './command.ts'
+import { type Answer, choiceFlag, CHOICES, type Invocation, listFlag, stringFlag } from './command.ts'
 import { choose, confirm, oneAtATime } from './interactive/confirm.ts'
 import { withProgress } from './interactive/progress.ts'
 import { quoteCommand } from './show/lines.ts'
@@ -144,6 +144,22 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[], terminal: T
   for (const diagnostic of diagnostics) {
     if (diagnostic.severity !== 'info') terminal.note(formatDiagnostic(diagnostic, terminal.besideDocument()))
   }
+}
+
+/**
+ * Finds the skills as the command's flags say, prints to stderr what is wrong with the configuration and the folders, and passes on
+ * the share of the agent. Errors in the configuration do not stop it. Ctrl-C ends the process: there is nothing to clean up.
+ */
+export async function withInspection(
+  invocation: Invocation,
+  use: (inspection: Inspection, catalog: Catalog) => Answer | Promise<Answer>,
+): Promise<Answer> {
+  const { terminal } = invocation
+  const { inspectSkills } = await import('../../local/index.ts')
+  const asked = { ...places(invocation), tolerateConfigErrors: true }
+  const inspection = await withProgress(terminal, 'looking for skills', () => inspectSkills(asked))
+  printDiagnostics(findings(inspection.diagnostics, inspection.catalog()), terminal)
+  return use(inspection, inspection.catalog(agentFlag(invocation)))
 }
 
 /** `none` is never silent. */

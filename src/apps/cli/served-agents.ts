@@ -112,13 +112,11 @@ export function servedAgents(client: Client): Agents {
     },
     async tree(id) {
       const all = await list()
-      const below = (parent: string): readonly AgentTree[] =>
-        all.filter((info) => info.parent === parent).map(withBelow)
-      const withBelow = (info: AgentInfo): AgentTree => ({ ...info, children: below(info.id) })
+      const withBelow = (info: AgentInfo): AgentTree => {
+        return { ...info, children: all.filter(({ parent }) => parent === info.id).map(withBelow) }
+      }
       const known = new Set(all.map((info) => info.id))
-      const isTop = (info: AgentInfo): boolean =>
-        id === undefined ? info.parent === undefined || !known.has(info.parent) : info.id === id
-      const tops = all.filter(isTop)
+      const tops = all.filter((info) => (id === undefined ? !known.has(info.parent ?? '') : info.id === id))
       if (id !== undefined && tops.length === 0) throw notFound(id)
       return tops.map(withBelow)
     },
@@ -187,7 +185,8 @@ export function answerer(client: Client, invocation: Invocation): (id: string, c
     const said = await approve(asked as AskedCall, command, invocation.signal, why ?? undefined)
     if (said === undefined || typeof said === 'boolean') return
     const { isAllowed: allow, by, remember } = said
-    await client.call('approvals.respond', { approval_id: id, allow, by, ...(remember === 'exact' && { remember }) })
+    const kept = remember === 'exact' ? remember : undefined
+    await client.call('approvals.respond', { approval_id: id, allow, by, remember: kept })
   }
 }
 
@@ -198,7 +197,7 @@ export function toInfo(agent: AgentListing): AgentInfo {
     id,
     key,
     path,
-    ...(parent !== null && { parent }),
+    parent: parent ?? undefined,
     depth,
     sessionId: agent.session_id,
     isTemporary: agent.is_temp,
@@ -210,7 +209,7 @@ export function toInfo(agent: AgentListing): AgentInfo {
     childCount: agent.child_count,
     createdAt: Date.parse(agent.created_at),
     lastActionAt: Date.parse(agent.last_action_at),
-    ...(ended !== undefined && { endedAt: Date.parse(ended) }),
+    endedAt: ended === undefined ? undefined : Date.parse(ended),
   }
 }
 
@@ -221,7 +220,7 @@ function toResult({ turn_id, session_id, end = 'failed', content = '', error, us
     text: content,
     end: end as TurnResult['end'],
     usage: camel<TurnUse>(used),
-    ...(error && { error: new NexusError(codeOf(error.code), error.message, { fix: error.fix }) }),
+    error: error && new NexusError(codeOf(error.code), error.message, { fix: error.fix }),
   }
 }
 

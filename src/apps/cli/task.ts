@@ -1,26 +1,44 @@
 /** task: the words of a task, and how its turn ended as the end of a command. */
 import { addAbortSignal } from 'node:stream'
 import type { TurnResult } from '../../agents/turns/index.ts'
-import { commandFix } from '../../kernel/index.ts'
+import { commandFix, type NexusError, toSafeLine } from '../../kernel/index.ts'
 import { argumentMissing, type Invocation } from './command.ts'
 import { errorOf, type Failure, toFailure } from './failure.ts'
 import { isTerminalAt } from './output.ts'
 
-/** The words of the command line, or standard input for `-`. Throws INVALID_ARGUMENT when there are none. */
-export async function readTask({ positionals, rest, signal }: Invocation): Promise<string> {
-  const words = [...positionals, ...rest].join(' ').trim()
-  if (words === '') throw argumentMissing('run', 'a task', ['Chart data/sales.csv by region'])
+const EXAMPLE = 'Chart data/sales.csv by region'
+
+/** The words behind the ones `before`, or standard input for `-`. Throws INVALID_ARGUMENT when there are none. */
+export async function readTask(invocation: Invocation, ...before: readonly string[]): Promise<string> {
+  const { command, positionals, rest, signal } = invocation
+  const words = [...positionals.slice(before.length), ...rest].join(' ').trim()
+  if (words === '') throw argumentMissing(command, 'a task', [...before, EXAMPLE])
   if (words !== '-') return words
-  if (isTerminalAt(0)) {
-    const message = 'nexus run - reads the task from standard input, which is your terminal.'
-    const fix = commandFix('Type the task instead:', 'run', 'Chart data/sales.csv by region')
-    throw errorOf('INVALID_ARGUMENT', message, fix)
-  }
+  const typed = [...command.split(' '), ...before].map(toSafeLine)
+  const from = `nexus ${typed.join(' ')} - reads the task from standard input`
+  if (isTerminalAt(0))
+    throw errorOf(
+      'INVALID_ARGUMENT',
+      `${from}, which is your terminal.`,
+      commandFix('Type the task instead:', ...typed, EXAMPLE),
+    )
   const { text } = await import('node:stream/consumers')
   const task = (await text(addAbortSignal(signal, process.stdin))).trim()
   if (task !== '') return task
-  const message = 'nexus run - reads the task from standard input, which was empty.'
-  throw errorOf('INVALID_ARGUMENT', message, commandFix('Pipe the task into:', 'run', '-'))
+  throw errorOf('INVALID_ARGUMENT', `${from}, which was empty.`, commandFix('Pipe the task into:', ...typed, '-'))
+}
+
+/** Whether a question of this command can be answered: at the terminal, for the policy, or by another process. */
+export function canAnswer({ flags, terminal }: Invocation): boolean {
+  return flags['yes'] === true || flags['wait'] === true || terminal.isInteractive
+}
+
+export function waitsForAnswer(approvalId: string, about: string): NexusError {
+  return errorOf(
+    'CONFLICT',
+    `The turn did not go on: it waits for an answer about ${toSafeLine(about)}`,
+    commandFix('Answer it, then try again:', 'approvals', 'answer', approvalId, '--allow'),
+  )
 }
 
 export function failureOf({ end, error, usage, sessionId }: TurnResult): Failure | undefined {

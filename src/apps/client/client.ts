@@ -112,12 +112,7 @@ export function createClient(options: ClientOptions = {}): Client {
     destroyAgent: (agentId) => call('destroy_agent', { agent_id: agentId }),
     shutdownServer: () => call('shutdown_server', {}),
     send: (agentId, content, { requestId = newRequestId(), source, sourceAgentId, ...about } = {}) => {
-      const params = {
-        content,
-        request_id: requestId,
-        ...(source !== undefined && { source }),
-        ...(sourceAgentId !== undefined && { source_agent_id: sourceAgentId }),
-      }
+      const params = { content, request_id: requestId, source, source_agent_id: sourceAgentId }
       return callAgent(agentId, ['send', params], about)
     },
     cancel: (agentId, requestId) => callAgent(agentId, ['cancel', { request_id: requestId }]),

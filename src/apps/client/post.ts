@@ -41,9 +41,7 @@ function mayRepeat(error: unknown, isRepeatable: boolean): boolean {
 
 /** 100 ms, 200 ms … Ends with the signal, without an error. */
 export async function pause(attempt: number, signal: AbortSignal | undefined): Promise<void> {
-  await sleep(FIRST_PAUSE_MS * 2 ** Math.min(attempt, 5), undefined, { ...(signal && { signal }) }).catch(
-    () => undefined,
-  )
+  await sleep(FIRST_PAUSE_MS * 2 ** Math.min(attempt, 5), undefined, { signal }).catch(() => undefined)
 }
 
 async function once(url: string, { headers, method, params, signal, timeoutMs }: PostOptions): Promise<unknown> {

@@ -54,7 +54,7 @@ function hostAt(name: string, port: number): string {
 
 /**
  * Compares the values of `Authorization` with the key, in the same time for every key of its length. Exactly one counts, of the scheme Bearer.
- * `onWrongKey` gets the number of wrong ones in this minute.
+ * `onWrongKey` gets the 1st, 10th, 100th … wrong one of this minute.
  */
 export function createKeyCheck(
   key: string,
@@ -71,7 +71,8 @@ export function createKeyCheck(
     if (values.length === 0) return 'missing'
     const now = Date.now()
     if (now - wrong.since > MINUTE_MS) wrong = { since: now, count: 0 }
-    onWrongKey(++wrong.count)
+    // At 1, 10, 100 …: a flood does not fill the log.
+    if (/^10*$/.test(String(++wrong.count))) onWrongKey(wrong.count)
     return wrong.count > MAX_WRONG_KEYS ? 'too-many' : 'wrong'
   }
 }

@@ -25,7 +25,7 @@ import type { EventStreams } from './event-stream.ts'
 import type { Load } from './load.ts'
 import { foreignSite, isRefusal, noAgent, type Refusal, REFUSALS } from './refusals.ts'
 import type { ServerLog } from './log.ts'
-import type { Telemetry } from './telemetry/types.ts'
+import type { Telemetry } from './telemetry/spans.ts'
 
 export interface AppParts {
   readonly table: MethodTable

@@ -128,7 +128,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     log,
     telemetry,
     served: () => generations.current().served,
-    callers: createCallers({ tokens, checkKey: createKeyCheck(key, warnAt(log)) }),
+    callers: createCallers({ tokens, checkKey: createKeyCheck(key, (count) => log.warn('wrong keys', { count })) }),
     checkSite: (headers) => checkSite(headers),
     mcp: { handle: (request, response) => generations.current().mcp?.handle(request, response) },
     state: () => state,
@@ -238,11 +238,4 @@ function addressOf({ host, tls }: Config['server'], port: number): string {
 /** Resolves when the signal aborts, or the server has been idle for long enough. */
 async function untilEnd(signal: AbortSignal, isIdle: () => boolean): Promise<void> {
   while (!signal.aborted && !isIdle()) await sleep(IDLE_CHECK_MS, undefined, { signal }).catch(() => undefined)
-}
-
-/** At 1, 10, 100 …: a flood does not fill the log. */
-function warnAt(log: ServerLog): (count: number) => void {
-  return (count) => {
-    if (/^10*$/.test(String(count))) log.warn('wrong keys', { count })
-  }
 }

@@ -31,6 +31,20 @@ test('a misspelt option is answered with the nearest one and exit code 2', async
   assert.match(stderr, /Did you mean --json\?/)
 })
 
+test('an error repeats only the beginning of a value of 100 KB, as text and as JSON', async (t) => {
+  const place = new Place(t)
+  const long = 'x'.repeat(100_000)
+  for (const args of [
+    ['skills', 'validate', 'skills', '--format', long],
+    ['sessions', 'show', long, '--json'],
+  ]) {
+    const { code, stdout, stderr } = await place.run(args)
+    assert.notEqual(code, 0)
+    assert.ok((stdout + stderr).includes(`${'x'.repeat(200)}…`), stderr.slice(0, 300))
+    assert.ok(stdout.length + stderr.length < 2_000, String(stdout.length + stderr.length))
+  }
+})
+
 test('the skills of a workspace that is not trusted are listed as held and never as ready', async (t) => {
   const { stdout, code } = await new Place(t).run(['skills', 'list', '--all', '--json'])
   assert.equal(code, 0)

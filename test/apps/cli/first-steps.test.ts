@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { programName } from '../../../src/apps/cli/program.ts'
+import { programName } from '../../../src/apps/cli/terminal.ts'
 import { ROOT } from '../../source-tree.ts'
 import { Place } from './nexus.ts'
 

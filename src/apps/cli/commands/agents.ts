@@ -1,6 +1,6 @@
 /** The commands `nexus agent …`. */
 import { resolve } from 'node:path'
-import type { AgentInfo, Budget, CreateRequest, Sent } from '../../../agents/pool/index.ts'
+import type { AgentInfo, Budget, Created, CreateRequest } from '../../../agents/pool/index.ts'
 import { type PermissionDelta, toSafeLine } from '../../../kernel/index.ts'
 import { type Answer, argument, type Invocation, listFlag, moneyFlag, numberFlag, stringFlag } from '../command.ts'
 import { withPool } from '../open-pool.ts'
@@ -8,7 +8,7 @@ import { type Agents, createServed, servedAgents } from '../served-agents.ts'
 import { agentCells, statusLines, treeLines } from '../show/agents.ts'
 import { formatTable } from '../show/columns.ts'
 import { describeMessage, speakerOf } from '../show/messages.ts'
-import { answerOf, ID, RUNS, sendServed, sendShown } from './agent-messages.ts'
+import { answerOf, ID, poolWorker, RUNS, servedWorker, type Worker } from './agent-messages.ts'
 import { serverOf } from './server.ts'
 
 export async function createAgentCommand(invocation: Invocation): Promise<Answer> {
@@ -17,9 +17,7 @@ export async function createAgentCommand(invocation: Invocation): Promise<Answer
   // Rows are made in the store, which a server reads; one at a port may have another store.
   if (client && stringFlag(invocation, 'port') !== undefined) {
     const created = await createServed(client, toRequest(invocation))
-    return made(created, invocation, () =>
-      sendServed(client, invocation, { id: created.agent.id, content: message ?? '' }),
-    )
+    return made(created, invocation, (id) => servedWorker(client, id, invocation))
   }
   const isHere = message !== undefined && !client
   return withPool(invocation, isHere ? RUNS : {}, async (pool, local) => {
@@ -29,20 +27,22 @@ export async function createAgentCommand(invocation: Invocation): Promise<Answer
       invocation.terminal.note(
         'No price of the model is known, so --max-cost limits nothing: write model.price in nexus.yaml.',
       )
-    return made(created, invocation, async () => {
-      const content = { id: created.agent.id, content: message ?? '' }
-      return client ? sendServed(client, invocation, content) : sendShown({ pool, local }, invocation, content)
-    })
+    return made(created, invocation, (id) =>
+      client ? servedWorker(client, id, invocation) : poolWorker(pool, local, id, invocation),
+    )
   })
 }
 
-type Created = Awaited<ReturnType<typeof createServed>>
-
 /** Shows the agent, and the answer to its first message where there is one. */
-async function made({ agent, clipped }: Created, invocation: Invocation, send: () => Promise<Sent>): Promise<Answer> {
-  const { terminal, flags } = invocation
+async function made(
+  { agent, clipped }: Created,
+  invocation: Invocation,
+  workerOf: (id: string) => Worker,
+): Promise<Answer> {
+  const { terminal } = invocation
   for (const line of clipped) terminal.note(toSafeLine(line))
-  if (flags['message'] !== undefined) return answerOf(await send(), invocation, { agent, clipped })
+  const content = stringFlag(invocation, 'message')
+  if (content !== undefined) return answerOf(await workerOf(agent.id).send({ content }), invocation, { agent, clipped })
   const { path, preset, sessionId } = agent
   const line = `${toSafeLine(path)}  preset ${preset}  session ${sessionId}`
   return { data: { agent, clipped }, show: () => terminal.line(line) }
@@ -50,29 +50,31 @@ async function made({ agent, clipped }: Created, invocation: Invocation, send: (
 
 function toRequest(invocation: Invocation): CreateRequest {
   const [id] = invocation.positionals
-  const [disableTools, paths, skills] = ['disable', 'path', 'skill'].map((name) => listFlag(invocation, name))
+  const given = (name: string): readonly string[] | undefined => {
+    const words = listFlag(invocation, name)
+    return words.length === 0 ? undefined : words
+  }
   const permissions: PermissionDelta = {
-    ...(disableTools?.length && { disableTools }),
-    ...(paths?.length && { allowedPaths: paths.map((path) => resolve(invocation.cwd, path)) }),
+    disableTools: given('disable'),
+    allowedPaths: given('path')?.map((path) => resolve(invocation.cwd, path)),
   }
   const seconds = count(invocation, 'max-seconds')
-  const limits: { [name in keyof Budget]?: number | undefined } = {
+  const budget: Budget = {
     maxTokens: count(invocation, 'max-tokens'),
     maxTurns: count(invocation, 'max-turns'),
     maxTimeMs: seconds === undefined ? undefined : seconds * 1000,
     maxChildren: count(invocation, 'max-children'),
     maxCost: moneyFlag(invocation, 'max-cost'),
   }
-  const budget = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)) as Budget
   return {
-    ...(id !== undefined && { id }),
+    id,
     parent: stringFlag(invocation, 'parent'),
     preset: stringFlag(invocation, 'preset'),
     model: stringFlag(invocation, 'model'),
     instructions: stringFlag(invocation, 'instructions'),
-    ...(skills?.length && { skills }),
-    ...(Object.keys(permissions).length > 0 && { permissions }),
-    ...(Object.keys(budget).length > 0 && { budget }),
+    skills: given('skill'),
+    permissions,
+    budget,
   }
 }
 

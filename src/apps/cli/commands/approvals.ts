@@ -14,8 +14,7 @@ export async function listApprovals(invocation: Invocation): Promise<Answer> {
   const open = await Promise.all(
     (await opened.approvals.list()).map(async (approval) => {
       const entry = await opened.store.ledger.get(approval.callId)
-      const why = entry && whyHeld(entry.decision)
-      return { ...approval, ...(why !== undefined && { why }) }
+      return { ...approval, why: entry && whyHeld(entry.decision) }
     }),
   )
   const remembered = await opened.approvals.remembered()

@@ -1,4 +1,3 @@
-import { loadConfig, type LoadedConfig } from '../../../config/index.ts'
 import { commandFix, toSafeLine } from '../../../kernel/index.ts'
 import { sandboxOptions } from '../../../local/index.ts'
 import {
@@ -17,13 +16,14 @@ import { withChangeSets } from '../../../machine/sandbox/index.ts'
 import type { Answer, Invocation } from '../command.ts'
 import { errorOf, many } from '../failure.ts'
 import { choose, confirm } from '../interactive/confirm.ts'
+import { loadHere } from '../open.ts'
 import { inShort, isOfSkills, printChange } from '../show/change-set.ts'
 import { matchingIds, theOne } from '../stored.ts'
 
 /** `nexus changes list`: what commands and tools changed in this workspace, the newest first. */
 export async function listChanges(invocation: Invocation): Promise<Answer> {
   const sets = await inSets(invocation, ({ records }) =>
-    Promise.resolve(records.list().map(({ counts = { applied: 0, held: 0 }, ...set }) => ({ ...set, ...counts }))),
+    records.list().map(({ counts = { applied: 0, held: 0 }, ...set }) => ({ ...set, ...counts })),
   )
   const { terminal } = invocation
   return {
@@ -45,7 +45,7 @@ export async function listChanges(invocation: Invocation): Promise<Answer> {
 export async function showChanges(invocation: Invocation): Promise<Answer> {
   const { records, set, entries } = await inSets(invocation, (sets) => {
     const found = findSet(sets.records, invocation)
-    return Promise.resolve({ records: sets.records, set: found, entries: sets.records.entries(found.id) })
+    return { records: sets.records, set: found, entries: sets.records.entries(found.id) }
   })
   const { terminal, flags } = invocation
   return {
@@ -77,7 +77,7 @@ export async function keepChanges(invocation: Invocation): Promise<Answer> {
     const waiting = sets.records
       .entries(found.set.id)
       .filter((entry) => HELD.includes(entry.verdict) && isChosen(entry, found.paths))
-    return Promise.resolve({ records: sets.records, ...found, held: waiting })
+    return { records: sets.records, ...found, held: waiting }
   })
   if (held.length === 0) throw nothingFor(set, paths, 'holds')
   if (held.some(isOfSkills))
@@ -145,7 +145,7 @@ export async function forgetChanges(invocation: Invocation): Promise<Answer> {
   const id = await inSets(invocation, ({ records }) => {
     const set = findSet(records, invocation)
     records.remove(set.id)
-    return Promise.resolve(set.id)
+    return set.id
   })
   return { data: { id }, show: () => invocation.terminal.note(`Forgot ${id}. It can no longer be undone.`) }
 }
@@ -222,9 +222,8 @@ function findChosen(
   throw errorOf('INVALID_ARGUMENT', message, `Name each file: nexus ${command} ID PATH --force`)
 }
 
-async function inSets<T>(invocation: Invocation, work: (at: SetsAt) => Promise<T>): Promise<T> {
-  const { cwd, environment } = invocation
-  const loaded: LoadedConfig = await loadConfig({ cwd, environment })
+async function inSets<T>(invocation: Invocation, work: (at: SetsAt) => T | Promise<T>): Promise<T> {
+  const loaded = await loadHere(invocation)
   const { directory } = loaded.workspace
   const done = await withChangeSets(directory, sandboxOptions(loaded), async (at) => ({ result: await work(at) }))
   if (done) return done.result

@@ -164,7 +164,12 @@ async function checkPrograms(loaded: LoadedConfig, { terminal }: Invocation): Pr
   const { programs, sandbox } = loaded.config.execution
   if (sandbox === 'none') return { found: 'nothing is mounted without a sandbox' }
   const interpreter = await unmountedInterpreter(loaded.workspace.directory, sandboxOptions(loaded))
-  const proposed = interpreter?.type === 'found' ? [ofEnvironment(interpreter.file, loaded)] : []
+  const proposed: Diagnostic[] = []
+  if (interpreter?.type === 'found') {
+    const needed = toSafeLine(interpreter.file)
+    const message = `The virtual environment of this workspace needs ${needed}, which commands do not see.`
+    proposed.push(mountable(message, ['python3'], loaded))
+  }
   if (programs.length === 0)
     return { found: 'commands have none of your home (execution.programs)', diagnostics: proposed }
   const named = await findPrograms(programs, sandboxOptions(loaded))
@@ -190,37 +195,23 @@ function notMounted({ name, path, why }: Extract<NamedProgram, { type: 'refused'
   }
 }
 
-function ofEnvironment(file: string, loaded: LoadedConfig): Diagnostic {
-  return {
-    code: 'program-mountable',
-    severity: 'warning',
-    path: join(loaded.nexusHome, 'nexus.yaml'),
-    message: `The virtual environment of this workspace needs ${toSafeLine(file)}, which commands do not see.`,
-    fix: mountLine(loaded, ['python3']),
-  }
-}
-
-function mountLine({ config }: LoadedConfig, names: readonly string[]): string {
-  return `Add to that file: execution: { programs: [${[...config.execution.programs, ...names].join(', ')}] }`
+/** Programs of the home that commands would get by a line of the settings. */
+function mountable(message: string, names: readonly string[], { config, nexusHome }: LoadedConfig): Diagnostic {
+  const programs = [...config.execution.programs, ...names].join(', ')
+  const fix = `Add to that file: execution: { programs: [${programs}] }`
+  return { code: 'program-mountable', severity: 'warning', path: join(nexusHome, 'nexus.yaml'), message, fix }
 }
 
 /** Programs that held skills lack and the person has. */
-async function mountable({ held }: Catalog, loaded: LoadedConfig): Promise<Diagnostic[]> {
+async function lacked({ held }: Catalog, loaded: LoadedConfig): Promise<Diagnostic[]> {
   const { programs } = loaded.config.execution
   const reasons = held.flatMap((each) => each.reasons).filter(({ code }) => code === 'bin' || code === 'any-bins')
   const names = [...new Set(reasons.flatMap(({ missing }) => missing))].filter((name) => !programs.includes(name))
   const found = (await findPrograms(names, sandboxOptions(loaded))).filter(({ type }) => type === 'found')
   if (found.length === 0) return []
   const list = found.map(({ name }) => name)
-  return [
-    {
-      code: 'program-mountable',
-      severity: 'warning',
-      path: join(loaded.nexusHome, 'nexus.yaml'),
-      message: `Held skills need ${list.join(', ')}, which you have in your home, where commands do not see it.`,
-      fix: mountLine(loaded, list),
-    },
-  ]
+  const message = `Held skills need ${list.join(', ')}, which you have in your home, where commands do not see it.`
+  return [mountable(message, list, loaded)]
 }
 
 async function checkSkills(loaded: LoadedConfig, invocation: Invocation): Promise<Finding> {
@@ -240,7 +231,7 @@ async function checkSkills(loaded: LoadedConfig, invocation: Invocation): Promis
       const { command: _, ...found } = withCommands(first, invocation)
       return [{ ...found, path: broken.file, severity: 'warning' as const }]
     })
-    const mounts = await mountable(catalog, loaded)
+    const mounts = await lacked(catalog, loaded)
     const diagnostics = [...inSkills, ...mounts, ...besideSkills(catalog), ...budgetDiagnostics(loaded, agent.index())]
     return { found, diagnostics }
   } catch (error) {

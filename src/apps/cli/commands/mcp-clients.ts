@@ -16,10 +16,10 @@ import {
   type Where,
   writeChange,
 } from '../../clients/index.ts'
-import { loadConfig } from '../../../config/index.ts'
 import { type Diagnostic, isJsonObject, type JsonObject, toSafeLine, commandFix } from '../../../kernel/index.ts'
 import { type Answer, argument, choiceFlag, CHOICES, type Invocation, stringFlag } from '../command.ts'
 import { confirm } from '../interactive/confirm.ts'
+import { loadHere } from '../open.ts'
 import { printDiff } from '../show/diff.ts'
 import { formatDiagnostic } from '../terminal.ts'
 
@@ -200,9 +200,9 @@ function clientOf(invocation: Invocation): Client {
   )
 }
 
-async function whereOf({ cwd, environment }: Invocation): Promise<Where> {
-  const { workspace } = await loadConfig({ cwd, environment })
-  const { home, nexusHome, get } = environment
+async function whereOf(invocation: Invocation): Promise<Where> {
+  const { workspace } = await loadHere(invocation)
+  const { home, nexusHome, get } = invocation.environment
   return { home, nexusHome, project: workspace.directory, get }
 }
 

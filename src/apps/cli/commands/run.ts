@@ -9,19 +9,20 @@ import { agentFlag, agentOf, openFor, printDiagnostics, diagnosticsOf, warnUncon
 import { noteOthers, poolOver } from '../open-pool.ts'
 import { findSession, matchingIds, theOne, TURN } from '../stored.ts'
 import { noteSets, type SetInShort, setsOfCalls } from '../show/change-set.ts'
-import { noteDenials } from '../show/denials.ts'
+import { noteDenials } from './policy.ts'
 import { printSkillsAbove } from '../show/other-clients.ts'
 import { countsOf } from '../show/skills.ts'
 import { pathsOfSkills } from '../show/skill-paths.ts'
-import { createTurnDisplay, formatTrace } from '../show/turn.ts'
-import { useText } from '../show/tokens.ts'
-import { failureOf, readTask } from '../task.ts'
+import { displayOf, formatTrace } from '../show/turn.ts'
+import { useText } from '../show/agents.ts'
+import { canAnswer, failureOf, readTask, waitsForAnswer } from '../task.ts'
 
 /** The turn of a session that is run: a new message, one that an ended process left, or a summary. */
-type Work =
-  | { readonly sessionId: string; readonly agentId: string | undefined; readonly task: string }
-  | { readonly sessionId: string; readonly agentId: string | undefined; readonly turnId: string }
-  | { readonly sessionId: string; readonly agentId: string | undefined; readonly compacts: true }
+type Work = { readonly sessionId: string; readonly agentId: string | undefined } & (
+  | { readonly task: string }
+  | { readonly turnId: string }
+  | { readonly compacts: true }
+)
 
 /** `nexus run "<task>"`: the model's words on stdout, everything about tools on stderr. */
 export async function runTask(invocation: Invocation): Promise<Answer> {
@@ -104,17 +105,10 @@ function stillRuns(sessionId: string, { owner, expiresAt }: Lease): Error {
 
 /** Throws CONFLICT while a question of a turn is open and nobody here can answer it. */
 async function checkAnswered(store: Store, turnId: string, invocation: Invocation): Promise<void> {
-  const { flags, terminal } = invocation
-  if (flags['yes'] === true || flags['wait'] === true || terminal.isInteractive) return
+  if (canAnswer(invocation)) return
   const calls = new Set((await store.ledger.list({ turnId, states: ['asked'] })).map(({ call }) => call.id))
   const question = (await store.approvals.list({ states: ['open'] })).find(({ callId }) => calls.has(callId))
-  if (!question) return
-  const { id, tool, command } = question
-  throw errorOf(
-    'CONFLICT',
-    `The turn did not go on: it waits for an answer about ${toSafeLine(tool)}: ${toSafeLine(command)}`,
-    commandFix('Answer it, then try again:', 'approvals', 'answer', id, '--allow'),
-  )
+  if (question) throw waitsForAnswer(question.id, `${question.tool}: ${question.command}`)
 }
 
 /** An agent that was made while Nexus ran, by its id, or by its key in a session of it. */
@@ -133,13 +127,10 @@ async function takeTurn(invocation: Invocation, choose: (local: Local) => Promis
   const made = work.agentId === undefined ? undefined : await madeAgent(local, work.agentId)
   if (made !== undefined) {
     const { workOf } = await import('./agent-messages.ts')
+    const bare = 'compacts' in work ? 'compact' : 'resume'
+    const doing = 'task' in work ? { content: work.task } : bare
     // Awaited here: the runtime closes with this function.
-    return await workOf(made, {
-      invocation,
-      local,
-      task: 'task' in work ? work.task : undefined,
-      compacts: 'compacts' in work,
-    })
+    return await workOf(made, doing, invocation, local)
   }
   if ('turnId' in work) await checkAnswered(store, work.turnId, invocation)
   const model = await chooseModel(local, invocation)
@@ -151,16 +142,10 @@ async function takeTurn(invocation: Invocation, choose: (local: Local) => Promis
   printSkillsAbove(local, invocation)
   const index = agent.index()
   printDiagnostics(budgetDiagnostics(local.loaded, index), terminal)
-  const onStderr = terminal.besideDocument()
-  const onEvent = createTurnDisplay(onStderr, {
-    say: invocation.flags['json'] === true ? () => undefined : terminal.write,
-    note: terminal.note,
-    isAnswered: invocation.flags['yes'] === true || terminal.isInteractive,
-    showPaths: pathsOfSkills(local, agentFlag(invocation), terminal),
-  })
+  const onEvent = displayOf(invocation, pathsOfSkills(local, agentFlag(invocation), terminal))
   const result = await send(local, { model, invocation }, work, { signal: invocation.signal, onEvent })
   const entries = await store.ledger.list({ turnId: result.turnId })
-  if (entries.length > 0) terminal.note(`\n${formatTrace(entries, onStderr)}`)
+  if (entries.length > 0) terminal.note(`\n${formatTrace(entries, terminal.besideDocument())}`)
   await noteDenials(entries, local, invocation)
   const changes = await changesOf(entries, local)
   noteSets(changes, terminal)
@@ -187,11 +172,12 @@ async function send(
 ): Promise<TurnResult> {
   const pool = poolOver(local, invocation, model)
   const agent = pool.configured({ id: work.agentId, sessionId: work.sessionId })
-  using _others = noteOthers(pool, agent.id, invocation.terminal)
+  const stop = pool.listen(noteOthers(agent.id, invocation.terminal))
   try {
     if ('compacts' in work) return await agent.compact(options)
     return await ('task' in work ? agent.send(work.task, options) : agent.resume(work.turnId, options))
   } finally {
+    stop()
     await pool.close()
   }
 }
@@ -209,6 +195,7 @@ function finish(
   return {
     data: { session, turn, end, text, usage, changes },
     diagnostics: diagnosticsOf(local),
-    ...(error ? { error } : { exit: 0 }),
+    error,
+    exit: error ? undefined : 0,
   }
 }

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { createPool, type Pool } from '../../../agents/pool/index.ts'
-import { loadConfig, assertValid } from '../../../config/index.ts'
+import { assertValid } from '../../../config/index.ts'
 import { createRedactor } from '../../../kernel/index.ts'
 import { mountMcp } from '../../mcp/index.ts'
 import { type Closing, createLog, type Generation, serve, type Serving } from '../../server/index.ts'
 import { type Answer, choiceFlag, CHOICES, type Invocation, stringFlag } from '../command.ts'
 import { chooseModel } from '../model/choose-model.ts'
-import { openFor, warnUnconfined } from '../open.ts'
-import { otherServers } from '../other-servers.ts'
+import { loadHere, openFor, warnUnconfined } from '../open.ts'
+import { otherServers } from '../open-pool.ts'
 import { mcpOptions } from './mcp.ts'
 import { portFlag } from './server.ts'
 
@@ -44,8 +44,7 @@ export async function serveAgents(invocation: Invocation): Promise<Answer> {
 
 /** Flags weigh more than settings. */
 async function settingsOf(invocation: Invocation) {
-  const { cwd, environment } = invocation
-  const loaded = await loadConfig({ cwd, environment, configPath: stringFlag(invocation, 'config') })
+  const loaded = await loadHere(invocation)
   assertValid(loaded)
   const { server, telemetry } = loaded.config
   const port = portFlag(invocation) ?? server.port

@@ -17,16 +17,12 @@ export interface Lacks {
   readonly cycle?: readonly string[]
 }
 
-interface Ground {
-  readonly invocation: Invocation
-  readonly installing: Installing
-  readonly offers?: readonly string[] | undefined
-}
-
 /** By name of the planned skill; looks at this machine only where one requires anything. */
 export async function lacksOf(
   planned: readonly PlannedSkill[],
-  { invocation, installing, offers = [] }: Ground,
+  offers: readonly string[],
+  installing: Installing,
+  invocation: Invocation,
 ): Promise<ReadonlyMap<string, Lacks>> {
   const news = planned.filter(({ action, package: { document } }) => action !== 'same' && requiresAnything(document))
   if (news.length === 0) return new Map()
@@ -45,11 +41,10 @@ export async function lacksOf(
     news.map((plan, index) => {
       const { name, document } = plan.package
       const missing = (document.metadata.requiredSkills ?? []).filter((each) => !required.has(keyOf(each)))
-      const cycle = cycleFrom(name, required)
       const lacks: Lacks = {
         reasons: held.find(({ skill }) => skill === asSkills[index])?.reasons ?? [],
         skills: missing.map((each) => ({ name: each, install: installWords(each, source, offers) })),
-        ...(cycle && { cycle }),
+        cycle: cycleFrom(name, required),
       }
       return [plan.name, lacks]
     }),

@@ -65,7 +65,7 @@ export async function askPolicy(
     workspace: loaded.workspace.directory,
     kind,
     signal,
-    ...(specifier !== undefined && { specifier }),
+    specifier,
   }
   const judged = await judge(scope, wanted, hook)
   for (const { name, findings } of judged)

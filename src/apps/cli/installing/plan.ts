@@ -1,13 +1,21 @@
 import { toSafeLine } from '../../../kernel/index.ts'
-import type { Applied, PlannedSkill } from '../../../skills/install/index.ts'
-import { applyPlan, asksAnything, type Asks, installError } from '../../../skills/install/index.ts'
+import {
+  type Applied,
+  applyPlan,
+  type Asks,
+  asksAnything,
+  installError,
+  type PlannedSkill,
+  type Scope,
+} from '../../../skills/install/index.ts'
 import type { Invocation } from '../command.ts'
 import { confirm } from '../interactive/confirm.ts'
-import { type Lacks, lackLines, lacksOf } from './lacks.ts'
+import { lackLines, type Lacks, lacksOf } from './lacks.ts'
 import { askPolicy, type Installing, namesFlag, overwriting, scopeData, typedAgain } from './place.ts'
 import { sourceText } from '../show/installed.ts'
-import { showChanges } from './text-changes.ts'
 import { INSTALL_WORDS } from './words.ts'
+import { join } from 'node:path'
+import { Tree } from '../../../machine/files/index.ts'
 
 /** Settings that a placed copy would get. */
 interface Grant {
@@ -46,26 +54,22 @@ export interface Outcome {
   readonly exit: number
 }
 
-interface Doing {
-  readonly invocation: Invocation
-  /** The folder or archive of this machine that was named. */
-  readonly from?: string | undefined
-  /** Every skill of the source. */
-  readonly offers?: readonly string[]
-}
-
-/** Shows a plan, asks where that is needed, and places it. Throws INVALID_ARGUMENT where nobody can answer. */
+/**
+ * Shows a plan, asks where that is needed, and places it. `from`: the folder or archive of this machine that was named; `offers`: every
+ * skill of the source. Throws INVALID_ARGUMENT where nobody can answer.
+ */
 export async function carryOut(
   planned: readonly PlannedSkill[],
   installing: Installing,
-  { invocation, from, offers }: Doing,
+  invocation: Invocation,
+  { from, offers = [] }: { readonly from?: string | undefined; readonly offers?: readonly string[] } = {},
 ): Promise<Outcome> {
   const { terminal, flags } = invocation
   const { scope, alone } = installing
   const replacing = overwriting(invocation)
   const grants = grantsOf(planned, installing)
-  const lacks = await lacksOf(planned, { invocation, installing, offers })
-  await showPlan(planned, { grants, lacks, installing, invocation })
+  const lacks = await lacksOf(planned, offers, installing, invocation)
+  await showPlan(planned, { grants, lacks }, installing, invocation)
   const data = { ...scopeData(scope), skills: planned.map((plan) => planData(plan, grants, lacks.get(plan.name))) }
   const news = planned.filter(({ action }) => action !== 'same')
   await askPolicy(news, installing, invocation)
@@ -77,7 +81,7 @@ export async function carryOut(
     terminal.note(INSTALL_WORDS.refused())
     return { data: { ...data, applied: false }, applied: undefined, exit: 1 }
   }
-  const options = { alone, ...replacing, now: new Date(), ...(from !== undefined && { from }) }
+  const options = { alone, ...replacing, now: new Date(), from }
   const applied = await applyPlan(scope, planned, options)
   const kept = Object.fromEntries([...applied.kept].map(([name, path]) => [name, toSafeLine(path)]))
   return { data: { ...data, applied: true, kept }, applied, exit: 0 }
@@ -94,17 +98,13 @@ async function isAgreed(grants: readonly Grant[], invocation: Invocation): Promi
   return (await confirm(INSTALL_WORDS.question(), invocation)) === true
 }
 
-interface Showing {
-  readonly grants: readonly Grant[]
-  readonly lacks: ReadonlyMap<string, Lacks>
-  readonly installing: Installing
-  readonly invocation: Invocation
-}
-
-async function showPlan(planned: readonly PlannedSkill[], showing: Showing): Promise<void> {
-  const { grants, lacks, installing, invocation } = showing
+async function showPlan(
+  planned: readonly PlannedSkill[],
+  { grants, lacks }: { readonly grants: readonly Grant[]; readonly lacks: ReadonlyMap<string, Lacks> },
+  { scope, isTrusted }: Installing,
+  invocation: Invocation,
+): Promise<void> {
   const { terminal } = invocation
-  const { scope, isTrusted } = installing
   terminal.note(INSTALL_WORDS.plan(terminal.shortPath(`${scope.root}/skills`)))
   for (const plan of planned) {
     for (const line of linesOf(plan)) terminal.note(line)
@@ -160,4 +160,43 @@ function planData(plan: PlannedSkill, grants: readonly Grant[], lacks: Lacks | u
     cycle: lacks?.cycle ?? [],
     grants: grants.filter((grant) => grant.name === name).map(({ key, variables }) => ({ key, variables })),
   }
+}
+
+/** Lines of one skill; `--dry-run` has no limit. */
+const MAX_LINES = 120
+const MAX_BYTES = 256 * 1024
+
+/** Prints the diff of every changed text, by the copy that is there, edits too. */
+export async function showChanges(
+  { place, changes, package: packed }: PlannedSkill,
+  { root }: Pick<Scope, 'root'>,
+  { terminal, flags }: Invocation,
+): Promise<void> {
+  const { printDiff } = await import('../show/diff.ts')
+  const room = flags['dry-run'] === true ? Number.POSITIVE_INFINITY : MAX_LINES
+  let lines = 0
+  const line = (text = ''): void => {
+    lines += 1
+    if (lines <= room) terminal.note(`      ${text}`)
+  }
+  const tree = new Tree(join(root, place))
+  try {
+    for (const { path, change } of changes) {
+      const after = textOf(packed.files.find((file) => file.path === path)?.bytes)
+      if (change !== 'changed' || after === undefined) continue
+      if ((tree.entry(path)?.size ?? 0) > MAX_BYTES) continue
+      const before = textOf((await tree.read(path, { maxBytes: MAX_BYTES })).bytes)
+      if (before !== undefined && before !== after)
+        printDiff({ before, after }, toSafeLine(path), { line, paint: terminal.paintNote })
+    }
+  } finally {
+    tree.close()
+  }
+  if (lines > room) terminal.note(INSTALL_WORDS.moreLines(lines - room))
+}
+
+/** Undefined for large files and those that are no text. */
+function textOf(bytes: Uint8Array | undefined): string | undefined {
+  if (!bytes || bytes.length > MAX_BYTES || bytes.includes(0)) return undefined
+  return new TextDecoder().decode(bytes)
 }

@@ -34,7 +34,7 @@ export const INSTALL_WORDS = {
   runIt: () => 'Run it with your rights?',
   notRun: (name: string, why: string | undefined, line: string | undefined) => ({
     message: `Nothing was installed for ${toSafeLine(name)}: ${toSafeLine(why ?? 'it proposes no install')}.`,
-    ...(line !== undefined && line !== '' && { fix: `Read it, then run it yourself: ${toSafeLine(line)}` }),
+    fix: line ? `Read it, then run it yourself: ${toSafeLine(line)}` : undefined,
   }),
   stillMissing: (bins: readonly string[], where: readonly string[]) =>
     `Installed, but commands of skills do not find ${list(bins)}. They look in ${list(where)}.`,

@@ -171,7 +171,7 @@ async function programsOf(names: ReadonlySet<string>, { loaded, facts }: Seen): 
       found.set(name, { path: file, real: realpathSync(file), kind })
     } else if (program.path !== undefined) {
       const { name, path } = program
-      found.set(name, { path, real: realpathSync(path), ...(program.type === 'refused' && { why: program.why }) })
+      found.set(name, { path, real: realpathSync(path), why: program.type === 'refused' ? program.why : undefined })
     }
   }
   return found

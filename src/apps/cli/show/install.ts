@@ -27,18 +27,24 @@ export function installsOf(
   }))
 }
 
+/** The programs that a skill requires and the target has not. */
+export function missingPrograms(
+  { bins, anyBins }: Skill['metadata']['requires'],
+  hasBin: (name: string) => boolean,
+): readonly string[] {
+  const isMissing = (name: string): boolean => !hasBin(name)
+  return [...bins.filter(isMissing), ...(anyBins.every(isMissing) ? anyBins : [])]
+}
+
 /** Proposals for programs that the target lacks; none for a skill that lacks none. */
 export function missingInstallsOf(
   { metadata, origin }: Pick<Skill, 'metadata' | 'origin'>,
   ground: InstallGround,
 ): readonly InstallProposal[] {
   const { install, requires } = metadata
-  if (install.length === 0) return []
-  const isThere = (name: string): boolean => ground.hasBin(name)
-  const anyBins = requires.anyBins.some(isThere) ? [] : requires.anyBins
-  const missing = new Set([...requires.bins.filter((name) => !isThere(name)), ...anyBins])
-  if (missing.size === 0) return []
-  const specs = install.filter(({ bins }) => bins.length === 0 || bins.some((bin) => missing.has(bin)))
+  const missing = missingPrograms(requires, ground.hasBin)
+  if (missing.length === 0) return []
+  const specs = install.filter(({ bins }) => bins.length === 0 || bins.some((bin) => missing.includes(bin)))
   return installsOf({ origin, metadata: { ...metadata, install: specs } }, ground)
 }
 

@@ -8,12 +8,23 @@ import {
   toSafeLine,
   toSafeText,
 } from '../../../kernel/index.ts'
+import type { Invocation } from '../command.ts'
 import { many } from '../failure.ts'
 import { createProgress } from '../interactive/progress.ts'
 import { fixText, type Terminal } from '../terminal.ts'
 import type { ShowPaths } from './skill-paths.ts'
 import { formatTable, shorten, widthOf } from './columns.ts'
 import { createLineBuffer, type LineBuffer } from './lines.ts'
+
+/** Shows the turns of a command: words on stdout, without `--json`, and everything else on stderr. */
+export function displayOf({ terminal, flags }: Invocation, showPaths?: ShowPaths): (event: AgentEvent) => void {
+  return createTurnDisplay(terminal.besideDocument(), {
+    say: flags['json'] === true ? () => undefined : terminal.write,
+    note: terminal.note,
+    isAnswered: flags['yes'] === true || terminal.isInteractive,
+    showPaths,
+  })
+}
 
 /**
  * Shows a turn as it happens: the model's words through `say`, everything about tools through `note`.
@@ -82,21 +93,11 @@ export function createTurnDisplay(
         if (event.isOpen && !streams.isAnswered)
           note(terminal.paint('dim', `  ${answerHint(event.approvalId, terminal)}`))
         return
-      case 'turn-queued':
-      case 'step-end':
-      case 'reasoning':
-      case 'reasoning-delta':
-      case 'tool-named':
-      case 'messages-delivered':
-      case 'context-cut':
-      case 'batch-start':
-      case 'batch-halt':
-      case 'batch-end':
-        return
       case 'turn-end':
         if (midLine) streams.say('\n')
         midLine = false
         return
+      default:
     }
   }
 }

@@ -30,7 +30,7 @@ export async function serveHttp({ port: wanted, keyFile, signal, onReady, ...opt
     const file = keyFile?.(port)
     const key = file === undefined ? undefined : await openKeyFile(file)
     const site = createSiteCheck({ port })
-    const keyCheck = key === undefined ? undefined : createKeyCheck(key, warnAt(options.log))
+    const keyCheck = key === undefined ? undefined : createKeyCheck(key, (count) => options.log(LOG.wrongKey(count)))
     const refusalOf = (request: IncomingMessage): Refusal | undefined => {
       const headers = request.headersDistinct
       const foreign = site(headers)
@@ -58,13 +58,6 @@ const BAD_KEY: Readonly<Record<KeyFinding, Refusal>> = {
   missing: NO_KEY,
   wrong: NO_KEY,
   'too-many': { status: 429, message: 'Too many wrong keys' },
-}
-
-/** At 1, 10, 100 …: a flood does not fill the log. */
-function warnAt(log: McpOptions['log']): (count: number) => void {
-  return (count) => {
-    if (/^10*$/.test(String(count))) log(LOG.wrongKey(count))
-  }
 }
 
 function refuse(response: ServerResponse, { status, message }: Refusal): void {

@@ -2,7 +2,7 @@
 import { realpath } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
 import { z } from 'zod'
-import type { Budget, CreateRequest } from '../../../agents/pool/index.ts'
+import type { CreateRequest } from '../../../agents/pool/index.ts'
 import { exceeds, presetPermissions } from '../../../authorize/index.ts'
 import { isNexusError, NexusError, type PermissionDelta } from '../../../kernel/index.ts'
 import type { AgentRequest, CreatedAgent } from '../../client/index.ts'
@@ -121,25 +121,21 @@ async function toRequest(params: AgentRequest, { caller, served }: MethodContext
   checkCeiling(params.preset ?? PRESET, served)
   const permissions = await narrowing(params, served)
   return {
-    id: agent_id ?? hex(ID_BYTES),
+    id: agent_id ?? newRequestId().slice(0, 2 * ID_BYTES),
     preset: params.preset ?? PRESET,
     permissions,
     // The parent of an agent's child is the agent, whatever it says.
-    ...(caller.type === 'key' && parent_agent_id !== undefined && { parent: parent_agent_id }),
-    ...(system_prompt !== undefined && { instructions: system_prompt }),
-    ...(model !== undefined && { model }),
-    ...(skills && { skills }),
-    budget: budgetOf(params),
-  }
-}
-
-function budgetOf({ max_tokens, max_turns, max_seconds, max_children, max_cost }: AgentRequest): Budget {
-  return {
-    ...(max_tokens !== undefined && { maxTokens: max_tokens }),
-    ...(max_turns !== undefined && { maxTurns: max_turns }),
-    ...(max_seconds !== undefined && { maxTimeMs: max_seconds * 1_000 }),
-    ...(max_children !== undefined && { maxChildren: max_children }),
-    ...(max_cost !== undefined && { maxCost: max_cost }),
+    parent: caller.type === 'key' ? parent_agent_id : undefined,
+    instructions: system_prompt,
+    model,
+    skills,
+    budget: {
+      maxTokens: params.max_tokens,
+      maxTurns: params.max_turns,
+      maxTimeMs: params.max_seconds === undefined ? undefined : params.max_seconds * 1_000,
+      maxChildren: params.max_children,
+      maxCost: params.max_cost,
+    },
   }
 }
 
@@ -163,9 +159,9 @@ async function narrowing(params: AgentRequest, { workspace }: Served): Promise<P
   const inside = async (path: string): Promise<string> => withinWorkspace(path, workspace)
   const writable = allowed_write_paths && (await Promise.all(allowed_write_paths.map(inside)))
   return {
-    ...(disable_tools && { disableTools: disable_tools }),
-    ...(cwd !== undefined && { allowedPaths: [await inside(cwd)] }),
-    ...(writable && { toolOverrides: Object.fromEntries(WRITERS.map((tool) => [tool, { allowedPaths: writable }])) }),
+    disableTools: disable_tools,
+    allowedPaths: cwd === undefined ? undefined : [await inside(cwd)],
+    toolOverrides: writable && Object.fromEntries(WRITERS.map((tool) => [tool, { allowedPaths: writable }])),
   }
 }
 
@@ -177,8 +173,4 @@ async function withinWorkspace(path: string, workspace: string): Promise<string>
   if (path.includes('\0') || from === '..' || from.startsWith(`..${sep}`))
     throw new NexusError('PATH_OUTSIDE', `${shown(path)} is outside of the workspace of the server.`)
   return real
-}
-
-function hex(bytes: number): string {
-  return Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('hex')
 }

@@ -45,7 +45,7 @@ export const APPROVAL_METHODS = [
     result: z.strictObject({ applied: z.boolean(), state: z.string() }),
     isForKeyOnly: true,
     async run({ approval_id, allow, remember, by = 'the server key' }, { served }) {
-      const answer = { isAllowed: allow, by, kind: 'key', ...(remember && { remember }) } as const
+      const answer = { isAllowed: allow, by, kind: 'key', remember } as const
       const { isApplied, approval } = await served.runtime.approvals.answer(approval_id, answer)
       return { applied: isApplied, state: approval.state }
     },

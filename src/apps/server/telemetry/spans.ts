@@ -1,8 +1,24 @@
 /** The provider of spans, and the span of a request. */
 import type { Config } from '../../../config/index.ts'
 import type { Served } from '../../rpc/index.ts'
-import type { Telemetry } from './types.ts'
 import { followTurns } from './turn-spans.ts'
+
+export interface Telemetry {
+  /** Runs the work inside the span of a request. */
+  request<T>(
+    about: {
+      readonly route: string
+      readonly method: string
+      /** Facts of the request, such as `source`. */
+      readonly notes: Readonly<Record<string, string>>
+    },
+    work: () => Promise<T>,
+  ): Promise<T>
+  /** Follows the turns of a pool; returns the end of it. */
+  follow(served: Served): () => void
+  /** Sends what is left. */
+  close(): Promise<void>
+}
 
 export async function createTelemetry(
   { url, headers = {}, content }: Config['telemetry'] & { readonly url: string },

@@ -2,7 +2,7 @@
 import type { Config } from '../../../config/index.ts'
 import { errorCode } from '../../../kernel/index.ts'
 import { SERVER } from '../messages.ts'
-import type { Telemetry } from './types.ts'
+import type { Telemetry } from './spans.ts'
 
 const OFF: Telemetry = {
   request: (_about, work) => work(),

@@ -87,7 +87,7 @@ async function restoreNpm(installing: Installing, invocation: Invocation): Promi
     throw installError('INVALID_ARGUMENT', INSTALL_WORDS.needsYes(typedAgain(invocation)))
   const wanted = await installing.fetching('fetching locked skills', () => fetchNpm(scope, entries, access))
   const planned = await planOf(scope, wanted, lockOf(scope))
-  const { data, applied, exit } = await carryOut(planned, installing, { invocation })
+  const { data, applied, exit } = await carryOut(planned, installing, invocation)
   const skills = planned.map(({ name, source }) => ({ name, source, cached: false, drift: [] }))
   return {
     data: { ...data, hosts, skills },

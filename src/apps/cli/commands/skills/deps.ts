@@ -6,13 +6,19 @@ import { type Inspection, inspectSkills, sandboxOptions } from '../../../../loca
 import { findPrograms } from '../../../../machine/sandbox/index.ts'
 import { type Skill, toSafeLine } from '../../../../kernel/index.ts'
 import { type Answer, argument, type Invocation } from '../../command.ts'
-import { withInspection } from '../../inspect.ts'
 import { INSTALL_WORDS } from '../../installing/words.ts'
 import { confirm } from '../../interactive/confirm.ts'
 import { withProgress } from '../../interactive/progress.ts'
-import { places } from '../../open.ts'
+import { places, withInspection } from '../../open.ts'
 import { copiesMeant } from '../../show/facts.ts'
-import { commandLine, installData, installGround, missingInstallsOf, printInstalls } from '../../show/install.ts'
+import {
+  commandLine,
+  installData,
+  installGround,
+  missingInstallsOf,
+  missingPrograms,
+  printInstalls,
+} from '../../show/install.ts'
 import { notFound } from '../../show/not-found.ts'
 
 /** `nexus skills deps <name> [--run]`: what a skill would install here; exit code 1 while a program is missing. */
@@ -23,7 +29,7 @@ export async function skillDependencies(invocation: Invocation): Promise<Answer>
     const seen = { ...inspection, catalog }
     const [skill] = everyCopy(copiesMeant(name, catalog, cwd))
     if (!skill) throw await notFound(name, seen, invocation)
-    const missing = missingOf(skill, inspection)
+    const missing = missingPrograms(skill.metadata.requires, inspection.facts.hasBin)
     const { access, has } = installersOf(inspection, invocation)
     const ground = installGround(inspection, invocation)
     // The target has the programs, but a person's own PATH the installers.
@@ -56,16 +62,6 @@ function installersOf({ loaded }: Pick<Inspection, 'loaded'>, { environment, sig
     ...{ home: environment.home, variables: Object.fromEntries(variables), signal },
     ...{ path: environment.get('PATH') ?? '', workspace: loaded.workspace.directory },
   })
-}
-
-/** The programs that it requires and the target has not. */
-function missingOf(
-  { metadata: { requires } }: Pick<Skill, 'metadata'>,
-  { facts }: Pick<Inspection, 'facts'>,
-): readonly string[] {
-  const isThere = (bin: string): boolean => facts.hasBin(bin)
-  const anyBins = requires.anyBins.some(isThere) ? [] : requires.anyBins
-  return [...requires.bins.filter((bin) => !isThere(bin)), ...anyBins]
 }
 
 /** Those that are in the home of the person, from where commands get what a setting names. */
@@ -107,7 +103,7 @@ async function run({ skill, proposals, access, data }: Running, invocation: Invo
     data.ran.push(proposal.id)
   }
   const after = await inspectSkills({ ...places(invocation), tolerateConfigErrors: true })
-  const missing = missingOf(skill, after)
+  const missing = missingPrograms(skill.metadata.requires, after.facts.hasBin)
   const { facts } = after
   const mountable = await mountableOf(missing, after)
   return {

@@ -32,14 +32,13 @@ export async function installSkills(invocation: Invocation): Promise<Answer> {
   for (const { path, why } of opened.refused) terminal.note(INSTALL_WORDS.refusedSkill(path, why))
   if (opened.candidates.length === 0) throw installError('FILE_NOT_FOUND', INSTALL_MESSAGES.noSkills(what))
   if (flags['list'] === true) return listed(opened, invocation)
-  const chosen = await choose(opened, { what, locator, invocation })
+  const chosen = await choose(opened, what, locator, invocation)
   const packages = await installing.fetching('fetching files', () => opened.read(chosen))
   const wanted = packages.map((each) => ({ package: each, source: opened.lockedAs(each) }))
   const planned = await planOf(scope, wanted, lockOf(scope))
   const from = locator.type === 'directory' || locator.type === 'archive' ? locator.path : undefined
-  const outcome = await carryOut(planned, installing, {
-    ...{ invocation, from, offers: opened.candidates.map(({ name }) => name) },
-  })
+  const offers = opened.candidates.map(({ name }) => name)
+  const outcome = await carryOut(planned, installing, invocation, { from, offers })
   return {
     data: outcome.data,
     exit: outcome.exit,
@@ -72,16 +71,12 @@ function listed({ candidates, refused }: OpenedSource, { terminal }: Invocation)
   }
 }
 
-interface Choosing {
-  readonly what: string
-  readonly locator: Locator
-  readonly invocation: Invocation
-}
-
 /** The skills that are asked for. Throws SKILL_NOT_FOUND, INVALID_ARGUMENT when nothing says which. */
 async function choose(
   { candidates }: OpenedSource,
-  { what, locator, invocation }: Choosing,
+  what: string,
+  locator: Locator,
+  invocation: Invocation,
 ): Promise<readonly Candidate[]> {
   const asked = [...namesFlag(invocation, 'skill')]
   if (locator.type === 'git' && locator.skill !== undefined) asked.push(locator.skill)

@@ -1,8 +1,7 @@
 import { budgetDiagnostics, inspectIndex, installedCopies } from '../../../../local/index.ts'
 import type { Answer, Invocation } from '../../command.ts'
-import { withInspection } from '../../inspect.ts'
 import { noteSources } from '../../show/installed.ts'
-import { agentFlag, printDiagnostics } from '../../open.ts'
+import { agentFlag, printDiagnostics, withInspection } from '../../open.ts'
 import {
   besideSkills,
   formatReady,

@@ -1,5 +1,8 @@
 import { CODES } from '../../../../kernel/index.ts'
+import { type GitSource, gitSources, refreshAccess, refreshAll } from '../../../../local/index.ts'
 import {
+  endWaiting,
+  fetchKept,
   fetchNews,
   findNews,
   INSTALL_MESSAGES,
@@ -7,16 +10,19 @@ import {
   lockedOf,
   type LockedSkill,
   lockOf,
-  type News,
   nameOfPlace,
+  type News,
   planOf,
+  readStatus,
+  type Waiting,
 } from '../../../../skills/install/index.ts'
-import { type Answer, type Invocation } from '../../command.ts'
-import { isKept, takeWaiting, waitingSources } from '../../installing/kept.ts'
-import { carryOut } from '../../installing/plan.ts'
-import { sourceText } from '../../show/installed.ts'
+import type { Answer, Invocation } from '../../command.ts'
+import { carryOut, type Outcome } from '../../installing/plan.ts'
+import { noteSources, sourceText } from '../../show/installed.ts'
 import { type Installing, noteKept, openInstalling, scopeData } from '../../installing/place.ts'
 import { INSTALL_WORDS } from '../../installing/words.ts'
+import { withProgress } from '../../interactive/progress.ts'
+import type { LoadedConfig } from '../../../../config/index.ts'
 
 /** `nexus skills outdated [name…]`: exit code 1 when a skill has a newer revision; that of the failure when a source could not be asked. */
 export async function outdatedSkills(invocation: Invocation): Promise<Answer> {
@@ -77,7 +83,7 @@ async function takeNews(news: readonly News[], installing: Installing, invocatio
   for (const { name, error } of gone) terminal.note(INSTALL_WORDS.unreachable(name, error.message))
   const failed = gone.length > 0 || news.some(({ state }) => state === 'unreachable')
   const planned = await planOf(scope, fetched, lockOf(scope))
-  const { data, applied, exit } = await carryOut(planned, installing, { invocation })
+  const { data, applied, exit } = await carryOut(planned, installing, invocation)
   return {
     data: { ...data, news: news.map(newsData), gone: gone.map(({ name, error }) => ({ name, why: error.message })) },
     exit: Math.max(exit, failed ? 1 : 0),
@@ -135,4 +141,62 @@ function newsText({ name, skill, newest, error }: News): string {
 function newsData({ name, skill, state, newest, error }: News) {
   const { source, pinned } = skill
   return { name, state, pinned, source, newest: newest ?? null, why: error?.message }
+}
+
+/** `nexus skills refresh`: exit code 1 when a source could not be asked; its copies go on serving. */
+export async function refreshSources(invocation: Invocation): Promise<Answer> {
+  const { terminal, environment, signal } = invocation
+  const { loaded } = await openInstalling(invocation)
+  const sources = gitSources(loaded)
+  await withProgress(terminal, 'asking git sources', () => refreshAll(sources, loaded, { environment, signal }))
+  const asked = sources.map(({ shown, scope }) => ({ url: shown, ...readStatus(scope) }))
+  return {
+    data: { sources: asked },
+    exit: asked.some(({ problem }) => problem !== undefined) ? 1 : 0,
+    show: () => {
+      noteSources(loaded, invocation)
+      for (const { url, commit = '', problem } of asked)
+        if (problem === undefined) terminal.line(INSTALL_WORDS.refreshed(url, commit))
+      if (asked.length === 0) terminal.line(INSTALL_WORDS.noSources())
+    },
+  }
+}
+
+/** A source with what waits in it for a person. */
+interface WaitingSource extends GitSource {
+  readonly waiting: readonly Waiting[]
+}
+
+/** Sources where a revision waits, of these skills or of all. */
+export function waitingSources(loaded: LoadedConfig, names: readonly string[] = []): readonly WaitingSource[] {
+  return gitSources(loaded).flatMap((each) => {
+    const { waiting } = readStatus(each.scope)
+    const chosen = waiting.filter(({ name }) => names.length === 0 || names.includes(name))
+    return chosen.length === 0 ? [] : [{ ...each, waiting: chosen }]
+  })
+}
+
+/** Whether a git source has a skill of this name, served or waiting. */
+export function isKept(loaded: LoadedConfig, name: string): boolean {
+  return gitSources(loaded).some(
+    ({ scope }) =>
+      [...lockOf(scope).keys()].some((place) => nameOfPlace(place) === name) ||
+      readStatus(scope).waiting.some((each) => each.name === name),
+  )
+}
+
+/** Shows the plan for what waits, asks, and takes it. */
+export async function takeWaiting(
+  { source, scope, waiting }: WaitingSource,
+  installing: Installing,
+  invocation: Invocation,
+): Promise<Outcome> {
+  const { environment, signal, terminal } = invocation
+  const access = refreshAccess(scope, installing.loaded, { environment, signal })
+  const fetched = await withProgress(terminal, 'fetching files', () => fetchKept(scope, source, { access }))
+  const names = waiting.map(({ name }) => name)
+  const planned = (fetched?.planned ?? []).filter(({ name }) => names.includes(name))
+  const outcome = await carryOut(planned, { ...installing, scope, isTrusted: true }, invocation)
+  if (outcome.applied) await endWaiting(scope, names)
+  return outcome
 }
