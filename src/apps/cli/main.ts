@@ -1,8 +1,7 @@
 /** cli: the `nexus` command. Finds the command in the table, loads it, and turns errors into messages and exit codes. */
 import { type Environment, readEnvironment } from '../../config/index.ts'
 import { CODES } from '../../kernel/index.ts'
-import { type Arguments, readArguments } from './arguments/read-arguments.ts'
-import { missingCommand, unknownCommand } from './arguments/unknown-command.ts'
+import { type Arguments, missingCommand, readArguments, unknownCommand } from './arguments/read-arguments.ts'
 import { type Cancellation, prepareCancellation } from './cancellation.ts'
 import type { Command } from './command.ts'
 import { envelope, exitOf } from './envelope.ts'

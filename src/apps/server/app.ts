@@ -20,12 +20,12 @@ import {
 import type { Headers, SiteFinding } from '../http/index.ts'
 import { refuse, sendLate, sendText } from './answer.ts'
 import { formProblem, headerProblem, readBody } from './body.ts'
-import type { Callers } from './callers.ts'
+import type { Callers } from './tokens.ts'
 import type { EventStreams } from './event-stream.ts'
 import type { Load } from './load.ts'
 import { foreignSite, isRefusal, noAgent, type Refusal, REFUSALS } from './refusals.ts'
 import type { ServerLog } from './log.ts'
-import type { Telemetry } from './telemetry/spans.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
 
 export interface AppParts {
   readonly table: MethodTable

@@ -18,7 +18,6 @@ import {
 import { createTable, type ServerControls } from '../rpc/index.ts'
 import { refuse, sendText } from './answer.ts'
 import { createApp } from './app.ts'
-import { createCallers } from './callers.ts'
 import { createEventStreams } from './event-stream.ts'
 import { type Generation, openGenerations } from './generations.ts'
 import { createLoad } from './load.ts'
@@ -27,7 +26,7 @@ import { SERVER } from './messages.ts'
 import { announce } from './presence.ts'
 import { REFUSALS } from './refusals.ts'
 import { openTelemetry } from './telemetry/telemetry.ts'
-import { createTokens } from './tokens.ts'
+import { createCallers, createTokens } from './tokens.ts'
 
 /** The server that agents of a pool are told of. */
 export interface Serving {

@@ -1,7 +1,10 @@
-/** Capability tokens: what the holder may call as one agent, signed, and bound to that agent's life. Source: contracts §1.5. */
+/** Capability tokens: what the holder may call as one agent, signed, and bound to that agent's life; and who sends a request. Source: contracts §1.5. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { isJsonObject } from '../../kernel/index.ts'
 import type { AgentRecord, Agents } from '../../store/index.ts'
+import type { Headers, KeyFinding } from '../http/index.ts'
+import type { Caller } from '../rpc/index.ts'
+import { type Refusal, REFUSALS } from './refusals.ts'
 
 export interface Tokens {
   issue(
@@ -74,4 +77,29 @@ function readSigned(token: string, sign: (text: string) => Buffer): Claims | und
 function toClaims(body: string): Claims | undefined {
   const value: unknown = JSON.parse(Buffer.from(body, 'base64url').toString('utf8'))
   return isJsonObject(value) && value['iss'] === ISSUER ? (value as unknown as Claims) : undefined
+}
+
+interface CallersOptions {
+  readonly checkKey: (values: readonly string[]) => KeyFinding | undefined
+  readonly tokens: Tokens
+}
+
+export type Callers = (headers: Headers, agents: Agents) => Promise<Caller | Refusal>
+
+/** A token that is sent decides, whatever key comes with it: it is the narrower right. */
+export function createCallers({ checkKey, tokens }: CallersOptions): Callers {
+  return async (headers, agents) => {
+    const given = headers['x-nexus-capability']
+    const named = headers['x-nexus-agent']
+    if (given === undefined) {
+      if (named !== undefined) return REFUSALS.agentWithoutToken
+      const finding = checkKey(headers['authorization'] ?? [])
+      return finding ? REFUSALS[finding] : { type: 'key' }
+    }
+    const [token = '', ...more] = given
+    const verified = more.length > 0 ? undefined : await tokens.verify(token.trim(), agents)
+    if (!verified) return REFUSALS.badToken
+    if (named !== undefined && (named.length > 1 || named[0] !== verified.agent.id)) return REFUSALS.badToken
+    return { type: 'agent', ...verified }
+  }
 }

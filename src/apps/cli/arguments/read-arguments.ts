@@ -1,8 +1,9 @@
 import { errorOf } from '../failure.ts'
 import { parseArgs } from 'node:util'
 import { expandHome } from '../../../config/index.ts'
-import { nearest, type NexusError, commandFix, toSafeLine } from '../../../kernel/index.ts'
+import { commandFix, nearest, type NexusError, toSafeLine } from '../../../kernel/index.ts'
 import type { Command, Invocation, OptionSpec } from '../command.ts'
+import { COMMANDS, isGroup } from '../table.ts'
 
 export type Arguments = Pick<Invocation, 'flags' | 'positionals' | 'rest'>
 
@@ -119,4 +120,46 @@ function extraArgument({ name, usage = '' }: Command, word: string, open: readon
   }
   const fix = commandFix('Remove it, or see what the command takes:', ...words, '--help')
   return errorOf('INVALID_ARGUMENT', `nexus ${name} does not take the argument '${toSafeLine(word)}'.`, fix)
+}
+
+const NAMES = COMMANDS.map(({ name }) => name)
+
+/** The error for words that name no command. */
+export function unknownCommand(words: readonly string[]): NexusError {
+  const [first = '', second] = words
+  if (first.startsWith('-')) return misplacedOption(first)
+  const pair = likelyPair(words)
+  const typed = second !== undefined && (isGroup(first) || pair !== undefined) ? `${first} ${second}` : first
+  const whole = NAMES.find((name) => name.endsWith(` ${first}`))
+  const guess =
+    first === 'version'
+      ? '--version'
+      : (pair ?? whole ?? nearest(first, new Set(NAMES.map((name) => name.split(' ', 1).join()))))
+  return errorOf(
+    'INVALID_ARGUMENT',
+    `There is no command 'nexus ${toSafeLine(typed)}'.`,
+    guess === undefined ? commandFix('See all commands:', '--help') : commandFix('Did you mean:', ...guess.split(' ')),
+  )
+}
+
+/** The error for a group such as `skills` without one of its commands. */
+export function missingCommand(group: string): NexusError {
+  const members = NAMES.filter((name) => name.startsWith(`${group} `)).map((name) => name.slice(group.length + 1))
+  return errorOf(
+    'INVALID_ARGUMENT',
+    `nexus ${group} needs one of its commands: ${members.join(', ')}.`,
+    commandFix('See what they do:', group, '--help'),
+  )
+}
+
+function likelyPair([first, second]: readonly string[]): string | undefined {
+  if (second === undefined || second.startsWith('-')) return undefined
+  const pairs = NAMES.filter((name) => name.includes(' '))
+  return nearest(`${first} ${second}`, pairs)
+}
+
+/** An option in front of the command, or one that `nexus` itself does not have. */
+function misplacedOption(option: string): NexusError {
+  const fix = commandFix('Write options after the command. See all commands and options:', '--help')
+  return errorOf('INVALID_ARGUMENT', `nexus has no option '${toSafeLine(option)}'.`, fix)
 }

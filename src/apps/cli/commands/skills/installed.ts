@@ -29,7 +29,6 @@ export async function verifySkills(invocation: Invocation): Promise<Answer> {
   }
 }
 
-/** `nexus skills remove <name…>` */
 export async function removeInstalled(invocation: Invocation): Promise<Answer> {
   const { terminal, positionals } = invocation
   const { scope, alone } = await openInstalling(invocation)
@@ -45,7 +44,6 @@ export async function removeInstalled(invocation: Invocation): Promise<Answer> {
   }
 }
 
-/** `nexus skills rollback <name>` */
 export async function rollBackSkill(invocation: Invocation): Promise<Answer> {
   const installing = await openInstalling(invocation)
   const { scope, alone } = installing
@@ -63,15 +61,8 @@ export async function rollBackSkill(invocation: Invocation): Promise<Answer> {
   }
 }
 
-/** `nexus skills pin <name>` */
-export function pinSkill(invocation: Invocation): Promise<Answer> {
-  return pin(invocation, true)
-}
-
-/** `nexus skills unpin <name>` */
-export function unpinSkill(invocation: Invocation): Promise<Answer> {
-  return pin(invocation, false)
-}
+export const pinSkill = (invocation: Invocation): Promise<Answer> => pin(invocation, true)
+export const unpinSkill = (invocation: Invocation): Promise<Answer> => pin(invocation, false)
 
 async function pin(invocation: Invocation, pinned: boolean): Promise<Answer> {
   const { scope, alone } = await openInstalling(invocation)
