@@ -135,7 +135,7 @@ function programMissing([, subject = '']: RegExpExecArray, { findOnHost }: Comma
 function notExecutable([, subject = '']: RegExpExecArray): Words {
   return {
     subject,
-    message: `The system could not run '${subject}': it is not executable here, or the program that its first line names is missing.`,
+    message: `The system could not run '${subject}': it is not executable, or the program of its first line is missing.`,
     fix: 'Name its interpreter in the command, such as: bash FILE. If its lines end with a carriage return, remove those.',
   }
 }
