@@ -26,6 +26,7 @@ const NAMES = [
   '.local/bin/git', '.bin/nexus', '.next/node_modules/x/.envrc', '.output/.git/config', '.unknown/deep/er', 'a/b/.unknown/c',
   'mise.toml', 'mise.ci.toml', 'flake.nix', 'rust-toolchain.toml', 'x.code-workspace', 'evil.pth', 'lefthook.yml', 'hie.yaml', 'mcp.json',
   'packages/x/skills/y/SKILL.md', 'skills/z/run.sh', 'opencode.json', '_FOSSIL_', 'bin/activate-hermit', '.venv/bin/activate.sh',
+  '.github/copilot-instructions.md', 'nexus-skills.lock', 'irb.rc',
 ] // oxfmt-ignore
 
 /** Commands, one after the other, that each leave something for git of the host; PWN makes a mark there. */

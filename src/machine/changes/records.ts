@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, readSync, rmSync, statSync, utimesSync 
 import { join } from 'node:path'
 import { createPace, forEachPaced } from '../files/index.ts'
 import { namesIn, PackWriter, readEnds, readText, writeLater, writeNew, writeWhole } from './durable.ts'
-import type { Change, Verdict } from './gate.ts'
+import { type Change, directoriesAbove, type Verdict } from './gate.ts'
 
 /** One side of a change: what was, or is, at a path. */
 export interface Side {
@@ -264,7 +264,14 @@ export async function heldPaths(records: Records): Promise<ReadonlyMap<string, H
       if (verdict === 'held' && git === undefined) held.set(path, { set: id, side: after })
     }
   })
-  return held
+  const ages = new Map([...held.keys()].map((path, age) => [path, age]))
+  // A later command put something else in the place of its directory.
+  const isReplaced = (path: string): boolean =>
+    directoriesAbove(path).some((above) => {
+      const found = held.get(above)
+      return found !== undefined && found.side?.kind !== 'directory' && (ages.get(above) ?? 0) > (ages.get(path) ?? 0)
+    })
+  return new Map([...held].filter(([path]) => !isReplaced(path)))
 }
 
 /** The directory of the sets of a workspace, by what it is and not by its name. */

@@ -36,13 +36,14 @@ export const STORES: ReadonlySet<string> = new Set(['.pnpm', '.prisma'])
 /** Settings of Nexus: a command that changed them would change its own limits. */
 export const OF_NEXUS: ReadonlySet<string> = new Set(['nexus.yaml', 'nexus.yml', '.nexus'])
 
-/** Names of files without a dot that programs obey when a directory is entered or opened, or before a commit. */
+/** Names of files without a dot that programs obey when a directory is entered or opened, or before a commit. `nexus skills ci` installs what its lock names. */
 export const OBEYED: ReadonlySet<string> = new Set([
   'opencode.json', 'opencode.jsonc', 'crush.json', 'firebender.json', 'mcp.json', 'gptme.toml', 'codebuff.json', 'rust-toolchain',
   'rust-toolchain.toml', 'global.json', 'bunfig.toml', 'pnpm-workspace.yaml', 'pnpmfile.js', 'ansible.cfg', 'pip.conf', 'nuget.config',
   'startup.m', 'sitecustomize.py', 'usercustomize.py', 'pyvenv.cfg', 'captainhook.json', 'workspace', 'workspace.bazel', 'module.bazel',
   'devbox.json', 'devenv.nix', 'devenv.yaml', 'flake.nix', 'shell.nix', 'pkgx.yaml', 'pkgx.yml', 'uv.toml', 'poetry.toml', 'pdm.toml',
-  'hie.yaml', 'latexmkrc', 'hk.pkl', 'prek.toml', 'cog.toml', '_fossil_',
+  'hie.yaml', 'latexmkrc', 'hk.pkl', 'prek.toml', 'cog.toml', 'cz.toml', 'cz.json', 'cz.yaml', '_fossil_', 'default.nix', 'aqua.yaml',
+  'aqua.yml', 'irb.rc', '_irbrc', '$irbrc', 'profile.do', 'autoexec.sas', 'finish.m', 'nexus-skills.lock', 'skills-lock.json',
 ]) // oxfmt-ignore
 
 /** The same, by their ends and beginnings. `.pth` is code for Python. */
@@ -71,4 +72,4 @@ export const SKILL_ROOT = 'skills'
 export const SKILL_FILE = 'SKILL.md'
 
 /** Only the server of the repository, or who reads it there, acts upon these; a client obeys the rest of `.github`. */
-export const PLAIN_OF_GITHUB: RegExp = /^(?:workflows|issue_template|.+\.(?:ya?ml|md))$/
+export const PLAIN_OF_GITHUB: RegExp = /^(?!copilot-)(?:workflows|issue_template|.+\.(?:ya?ml|md))$/

@@ -69,7 +69,8 @@ const NAMES = [
   '.jj/repo/config.toml', '.pre-commit-config.yaml', '.lefthook.yml', '.lintstagedrc', '.prettierrc', '.eslintrc.js', '.babelrc',
   '.swcrc', '.flake8', '.pylintrc', '.rubocop.yml', '.rspec', '.golangci.yml', '.oxlintrc.json', '.stylelintrc', '.mocharc.js',
   '.nycrc', '.terraformrc', '.ansible.cfg', '.ssh/authorized_keys', '.gnupg/gpg.conf', '.netrc', '.pypirc', '.condarc', '.direnv/x',
-  '.autoenv', '.shadowenv.d/x', '.a-client-of-tomorrow/hooks.json', '.github/skills/x/SKILL.md', '.github/copilot-instructions.md.sh',
+  '.autoenv', '.shadowenv.d/x', '.a-client-of-tomorrow/hooks.json', '.github/skills/x/SKILL.md', '.github/copilot-instructions.md',
+  '.github/copilot-instructions.md.sh',
   '.gitlab/duo/mcp.json', '.config/mise/config.toml', '.local/bin/git', '.bin/nexus', '.unknown', 'a/b/.unknown/c', '.\u0130envrc',
 ] // oxfmt-ignore
 
@@ -95,6 +96,7 @@ test('names without a dot that are obeyed on entering or opening are held', () =
     'sitecustomize.py', 'lefthook.yml', 'tools/bazel', 'skills/x/SKILL.md', 'Skills/y', 'lint-staged.config.js', 'commitlint.config.ts',
     'flake.nix', 'shell.nix', 'pkgx.yaml', 'bin/activate-hermit', 'renv/activate.R', 'jupyter_server_config.py', 'hie.yaml', 'x.ipr',
     '_FOSSIL_', '_MTN/monotonerc', 'mcp.json', 'gptme.toml', 'latexmkrc', 'grumphp.yml.dist', 'prek.toml',
+    'nexus-skills.lock', 'a/nexus-skills.lock', 'skills-lock.json', 'irb.rc', '_irbrc', '$irbrc', 'profile.do', 'autoexec.sas', 'aqua.yml', 'default.nix', 'cz.toml',
   ] // oxfmt-ignore
   for (const path of paths) assert.equal(judge(file(path), around).verdict, 'held', path)
   assert.equal(judge(file('_opam/bin/git'), around).verdict, 'beside', 'a hook of the shell puts it on the PATH')

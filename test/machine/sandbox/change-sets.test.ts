@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { drop, keep, recordsOf, type Records, undo } from '../../../src/machine/changes/index.ts'
 import { Tree } from '../../../src/machine/files/index.ts'
 import type { LocalOptions } from '../../../src/machine/sandbox/index.ts'
-import { openRig, type Rig, STATE_DIR, longestStretch } from './local-rig.ts'
+import { IS_ROOT, openRig, type Rig, STATE_DIR, longestStretch } from './local-rig.ts'
 import { whySkipped } from './required.ts'
 
 const skip = whySkipped() ?? false
@@ -198,6 +198,21 @@ for (const [name, replaced] of [
     const { stdout, notes } = await later.run('echo works', { workspace: rig.workspace })
     assert.deepEqual([stdout, notes], ['works\n', []])
   })
+
+test('a held file in the place of a directory is what later commands see', { skip }, async (context) => {
+  const { run, workspace } = await openRig(context)
+  mkdirSync(join(workspace, '.vscode/a'), { recursive: true })
+  writeFileSync(join(workspace, '.vscode/a/own'), 'own')
+  await run('echo new > .vscode/a/new; mkdir -p .d/e; echo new > .d/e/new')
+  await run('rm -r .vscode .d; echo file | tee .vscode .d')
+  // In a copy it does not hide a directory of the workspace.
+  const names = IS_ROOT ? ['.d'] : ['.vscode', '.d']
+  for (const { run: look } of [{ run }, await openRig(context)]) {
+    const { stdout, changes, stderr } = await look(`cat ${names.join(' ')}`, { workspace })
+    assert.deepEqual([stdout, changes], ['file\n'.repeat(names.length), undefined], stderr)
+  }
+  assert.deepEqual(readdirSync(join(workspace, '.vscode/a')), ['own'])
+})
 
 test('a file that a command closed to its owner costs no other change', { skip }, async (context) => {
   const { run, read, records, host } = await openSets(context)

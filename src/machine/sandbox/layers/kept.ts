@@ -171,9 +171,10 @@ export class Kept {
   }
 
   async #makeDirectory(path: string): Promise<void> {
-    const kind = this.entry(path)?.kind
-    if (kind === 'directory') return
+    if (this.entry(path)?.kind === 'directory') return
     await this.#makeWay(path)
+    // Making its way hides it where that was hidden.
+    const kind = this.entry(path)?.kind
     if (kind !== undefined) await removeWhole(this.#tree, at(path))
     // A directory of the layer shows its own mode.
     this.#tree.makeDirectory(at(path), { mode: (this.#host.entry(path)?.mode ?? 0o755) | 0o700 })
@@ -189,7 +190,7 @@ export class Kept {
 
   #isHidden(path: string): boolean {
     for (let up = posix.dirname(path); up !== '.'; up = posix.dirname(up))
-      if (this.entry(up)?.kind === 'other') return true
+      if ((this.entry(up)?.kind ?? 'directory') !== 'directory') return true
     return false
   }
 
