@@ -1,6 +1,6 @@
 /** undo: puts back what a change set replaced, and takes or drops what it held. Each step may be repeated after a kill. */
 import { errorCode, errorMessage } from '../../kernel/index.ts'
-import { createPace, forEachPaced, type Tree } from '../files/index.ts'
+import { below, createPace, forEachPaced, partState, type Tree } from '../files/index.ts'
 import { repositoryAt } from './git-run.ts'
 import { makeMoves, movesOf } from './git-state.ts'
 import { type ChangeSet, HELD, type Records, type SetEntry, type Side } from './records.ts'
@@ -153,11 +153,21 @@ async function put({ records, host, set }: InWorkspace, entry: SetEntry, directi
   try {
     const bytes = into && records.bytes(set.id, into)
     if (into && bytes === undefined) return { path, result: 'no-bytes' }
+    const isInTheWay = host.entry(path)?.kind === 'directory' && into?.kind !== 'directory'
+    if (isInTheWay && (await hasOthers(host, path)) && into) return { path, result: 'failed', code: 'ENOTEMPTY' }
     await putSide(host, path, { side: into, bytes })
     return { path, result: 'done' }
   } catch (error) {
     return failed(path, error)
   }
+}
+
+/** Whether a directory has more in it than what killed writers left, which goes. */
+async function hasOthers(host: Tree, path: string): Promise<boolean> {
+  const { entries } = await host.list(path)
+  const left = entries.filter(({ name }) => partState(name) === 'left')
+  for (const { name } of left) host.remove(below(path, name), 'file')
+  return left.length < entries.length
 }
 
 /** Moves the values of a repository, all or none. */

@@ -1,9 +1,10 @@
 /** `kill -9` between any two steps of a take, a write, a keep and an undo. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { undo } from '../../../src/machine/changes/index.ts'
 import { freshDirectory } from '../files/rig.ts'
 import { filesIn, HELD, inSets, NEW, OLD, type Op, prepare, take } from './killed.ts'
 import { COMPILED } from '../../source-tree.ts'
@@ -74,6 +75,14 @@ for (const op of ['take', 'write', 'keep', 'undo'] as const)
 
 test('what was removed to make room for another kind, before a kill, is made by a second try, and by the next start', async (t) => {
   const root = await begun(t, 'undo')
+  // What somebody put there is not removed, and not said to be.
+  writeFileSync(join(root, 'work/swap/mine'), 'mine')
+  await inSets(root, async ({ records, host }) => {
+    const [set] = records.list()
+    assert.ok(set)
+    const outcomes = await undo({ records, host, set }, { paths: ['swap'], force: false })
+    assert.deepEqual(outcomes.find(({ path }) => path === 'swap'), { path: 'swap', result: 'failed', code: 'ENOTEMPTY' }) // oxfmt-ignore
+  })
   const remove = (): void => ['swap', 'back'].forEach((name) => rmSync(join(root, 'work', name), { recursive: true }))
   remove()
   await inSets(root, (sets) => take('undo', root, sets))
