@@ -69,6 +69,8 @@ for (const mode of IS_ROOT ? ['mirror'] : ['auto', 'mirror'])
 function pictureOf(workspace: string): Record<string, string> {
   const files = readdirSync(workspace, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
+    // In layers it goes when a later command changes something.
+    .filter(({ name }) => !name.startsWith('.nexus-part-'))
     .map(({ parentPath, name }) => join(parentPath, name))
     .filter((path) => !path.startsWith(join(workspace, '.git')))
   const git = (...args: string[]): string =>
@@ -125,5 +127,10 @@ for (const op of ['write', 'keep', 'undo'] as const)
           assert.equal(killedAt(0).signal, null, about)
         assert.deepEqual(pictureOf(workspace), after, `${about}: after a second try`)
       }
+      await outputOf(startParent(place, 'date > last'))
+      assert.deepEqual(
+        readdirSync(workspace, { recursive: true, encoding: 'utf8' }).filter((path) => path.includes('.nexus-part-')),
+        [],
+      )
     },
   )

@@ -6,7 +6,7 @@ import { git, GitRefused, partsOf, type Repository } from './git-run.ts'
 export interface Brought {
   readonly path: string
   readonly mode: string
-  readonly id?: string
+  readonly id?: string | undefined
 }
 
 /** More questions than this are not asked, and nothing is known. */
@@ -48,7 +48,7 @@ export async function broughtBy(repository: Repository, commits: readonly string
     const words = (parts[at] ?? '').replace(/^:+/, '').split(' ')
     const half = (words.length - 1) / 2
     const [mode = '', id = ''] = [words[half - 1], words[2 * half - 1]]
-    brought.push({ path: parts[at + 1] ?? '', mode, ...(!/^0+$/.test(id) && { id }) })
+    brought.push({ path: parts[at + 1] ?? '', mode, id: /^0+$/.test(id) ? undefined : id })
   }
   return brought
 }

@@ -63,7 +63,7 @@ export async function fillScratch(
     .filter(([key]) => FORMAT.test(key))
     .map(([key, value]) => `[${key.replace('.', ']\n')}=${value}\n`)
   await tree.write('config', { bytes: Buffer.from(lines.join('')) })
-  return { directory: at, objects: join(host, 'objects'), ...(as && { as }) }
+  return { directory: at, objects: join(host, 'objects'), as }
 }
 
 /** Removes what the command removed, and a reference where it left a directory: `git branch -m own own/more`. */

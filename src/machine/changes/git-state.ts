@@ -5,11 +5,11 @@ import { git, partsOf, type Repository } from './git-run.ts'
 /** `HEAD`, names of references, and paths after `INDEX`. Values: an id or `ref: <name>`, and `<mode> <id> <stage>` joined by commas. */
 export type GitState = ReadonlyMap<string, string>
 
-/** A value that is another one after a command; absent: there was, or is, none. */
+/** A value that is another one after a command; undefined: there was, or is, none. */
 export interface Move {
   readonly key: string
-  readonly from?: string
-  readonly to?: string
+  readonly from?: string | undefined
+  readonly to?: string | undefined
 }
 
 export const INDEX = 'index '
@@ -47,12 +47,8 @@ export function movesBetween(from: GitState, to: GitState): Move[] {
   const keys = new Set([...from.keys(), ...to.keys()])
   return [...keys]
     .filter((key) => from.get(key) !== to.get(key))
-    .map((key) => moveOf(key, from.get(key), to.get(key)))
+    .map((key) => ({ key, from: from.get(key), to: to.get(key) }))
     .toSorted((a, b) => (a.key < b.key ? -1 : 1))
-}
-
-export function moveOf(key: string, from: string | undefined, to: string | undefined): Move {
-  return { key, ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
 }
 
 /** One side of moves as text, a line each; `movesOf` reads both again. */
@@ -111,7 +107,7 @@ export async function makeMoves(repository: Repository, moves: readonly Move[], 
 }
 
 function reversed({ key, from, to }: Move): Move {
-  return moveOf(key, to, from)
+  return { key, from: to, to: from }
 }
 
 /** Whether it makes a reference that cannot be there together with the other one. */

@@ -41,7 +41,7 @@ export interface GitTaken {
   /** Values that git of the host moves. */
   readonly moves: readonly Move[]
   /** Why they are held, with all files of state; undefined for moves that are made. */
-  readonly fault?: { readonly verdict: 'held' | 'conflict'; readonly reason: string }
+  readonly fault?: { readonly verdict: 'held' | 'conflict'; readonly reason: string } | undefined
   /** Files as the command left them. */
   readonly files: readonly Judged[]
   readonly made: readonly MadeFile[]
@@ -122,7 +122,7 @@ class Unit {
     return {
       repository: this.#repository,
       moves,
-      ...(fault && { fault }),
+      fault,
       files: this.#files,
       // Settings of branches go with the branches.
       made: this.#made.map((file) =>
@@ -247,7 +247,7 @@ class Unit {
     const entries = moves.flatMap((move) => {
       const path = move.key.slice(INDEX.length)
       const stages = move.to?.split(',').map((stage) => stage.split(' ')) ?? [[]]
-      return stages.map(([mode = '', id]): [Move, Brought] => [move, { path, mode, ...(id !== undefined && { id }) }])
+      return stages.map(([mode = '', id]): [Move, Brought] => [move, { path, mode, id }])
     })
     const brought = entries.map(([, each]) => each)
     const ids = brought.flatMap(({ id, mode }) => (id === undefined || mode === SUBMODULE ? [] : [id]))

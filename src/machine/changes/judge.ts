@@ -21,11 +21,15 @@ export interface AllJudged {
 
 /** The changes of a command, and where they are. */
 export interface Judging {
+  /** The workspace. */
   readonly host: Tree
+  /** Where the command worked. */
   readonly source: Tree
   readonly changes: readonly Change[]
   readonly around: Surroundings
+  /** Whether somebody else changed a path of the workspace since the command began. */
   readonly isStale: (path: string) => boolean
+  /** Real path of the workspace. */
   readonly workspace: string
   readonly pace: Pace
 }
@@ -96,7 +100,7 @@ async function byWorktree(
     const path = change.path.slice(top === '' ? 0 : top.length + 1)
     const id = change.type === 'removed' ? undefined : await blobId(source, change)
     const group = groups.get(top) ?? new Map<Brought, Change>()
-    groups.set(top, group.set({ path, mode: '', ...(id !== undefined && { id }) }, change))
+    groups.set(top, group.set({ path, mode: '', id }, change))
   }
   return groups
 }

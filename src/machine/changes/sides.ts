@@ -1,6 +1,6 @@
 /** sides: reads what is at a path, and puts there what was. */
 import { posix } from 'node:path'
-import { bytesOf, type Entry, FileError, nameOf, type Owner, type Pace, type Tree } from '../files/index.ts'
+import { bytesOf, FileError, nameOf, type Owner, type Pace, type Tree } from '../files/index.ts'
 import type { PackWriter } from './durable.ts'
 import type { Side } from './records.ts'
 
@@ -12,18 +12,9 @@ export interface SideOptions {
 }
 
 /** The side at a path; undefined when nothing is there, or something that is no file, link or directory. */
-export async function sideAt(tree: Tree, path: string, options: SideOptions = {}): Promise<Side | undefined> {
-  const entry = tree.entry(path)
-  return entry === undefined ? undefined : sideOf(tree, { path, entry }, options)
-}
-
-async function sideOf(
-  tree: Tree,
-  { path, entry }: { readonly path: string; readonly entry: Entry },
-  { pack, pace }: SideOptions,
-): Promise<Side | undefined> {
-  const { kind, mode } = entry
-  if (kind === 'other') return undefined
+export async function sideAt(tree: Tree, path: string, { pack, pace }: SideOptions = {}): Promise<Side | undefined> {
+  const { kind, mode = 0, target = '' } = tree.entry(path) ?? {}
+  if (kind === undefined || kind === 'other') return undefined
   if (kind === 'directory') return { kind, mode, size: 0, digest: '' }
   const { createHash } = await import('node:crypto')
   const hash = createHash('sha256')
@@ -34,7 +25,7 @@ async function sideOf(
     size += part.length
     pack?.add(part)
   }
-  if (kind === 'link') take(Buffer.from(bytesOf(entry.target ?? '')))
+  if (kind === 'link') take(Buffer.from(bytesOf(target)))
   else await tree.readParts(path, take, pace)
   return { kind, mode, size, digest: hash.digest('hex'), ...(at !== undefined && { at }) }
 }

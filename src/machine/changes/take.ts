@@ -1,13 +1,13 @@
 /** take: brings the changes of one command into the workspace by the verdicts of the gate, and writes down what it takes to undo them. */
 import { posix } from 'node:path'
 import { errorCode, errorMessage } from '../../kernel/index.ts'
-import { createPace, forEachPaced, type Pace, type Tree } from '../files/index.ts'
-import { type Change, directoriesAbove, type Surroundings } from './gate.ts'
+import { createPace, forEachPaced, type Tree } from '../files/index.ts'
+import { directoriesAbove } from './gate.ts'
 import { gitRole, restIn } from './git-paths.ts'
 import { GitRefused } from './git-run.ts'
 import type { GitTaken, Judged, MadeFile } from './git-take.ts'
 import { makeMoves, textOf } from './git-state.ts'
-import { type AllJudged, judgeAll, type JudgedGit } from './judge.ts'
+import { type AllJudged, judgeAll, type JudgedGit, type Judging } from './judge.ts'
 import type { PackWriter } from './durable.ts'
 import type { ChangeSet, Records, SetEntry, Side } from './records.ts'
 import { isSameMode, isSameSide, makeParents, ownerIn, putSide, sideAt, sideOfBytes } from './sides.ts'
@@ -22,22 +22,11 @@ export interface SetLimits {
 /** The tool that made a set, and its call. A command that got secrets makes none, as its files may contain them. */
 export type Maker = Pick<ChangeSet, 'tool' | 'call'> & { readonly hasSecrets?: boolean }
 
-/** The changes of one command, and where they are. */
-export interface Taking {
-  /** The workspace. */
-  readonly host: Tree
-  /** Where the command worked. */
-  readonly source: Tree
-  readonly changes: readonly Change[]
-  readonly around: Surroundings
-  /** Whether somebody else changed a path of the workspace since the command began. */
-  readonly isStale: (path: string) => boolean
+/** The changes of one command, and where they go. */
+export interface Taking extends Judging {
   readonly records: Records
   readonly limits: SetLimits
-  /** Real path of the workspace. */
-  readonly workspace: string
   readonly maker: Maker
-  readonly pace: Pace
 }
 
 /** A set with its entries; entries alone of a command that got secrets. */

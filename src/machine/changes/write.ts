@@ -3,7 +3,7 @@ import type { Tree } from '../files/index.ts'
 import type { PackWriter } from './durable.ts'
 import { directoriesAbove } from './gate.ts'
 import type { Records, SetEntry } from './records.ts'
-import { sideAt } from './sides.ts'
+import { sideAt, sideOfBytes } from './sides.ts'
 import { type Maker, newSet, type SetLimits } from './take.ts'
 
 /** The sets of a workspace, for who has its lock. */
@@ -46,15 +46,11 @@ async function writeDown(
   id: string,
   { path, bytes }: NewContent,
 ): Promise<{ readonly entry: SetEntry; readonly pack: PackWriter }> {
-  const { createHash } = await import('node:crypto')
   const pack = records.pack(id)
   try {
     const isKept = (host.entry(path)?.size ?? 0) <= limits.maxBytes
     const before = await sideAt(host, path, isKept ? { pack } : {})
-    const digest = createHash('sha256').update(bytes).digest('hex')
-    const mode = before?.mode ?? 0o666 & ~process.umask()
-    const after = { kind: 'file', mode, size: bytes.length, digest, at: pack.size } as const
-    pack.add(bytes)
+    const after = await sideOfBytes(bytes, { pack, mode: before?.mode ?? 0o666 & ~process.umask() })
     const entry = { path, unit: path, verdict: 'applied', after } as const
     return { entry: before ? { ...entry, type: 'changed', before } : { ...entry, type: 'added' }, pack }
   } finally {

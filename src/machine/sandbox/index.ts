@@ -134,5 +134,5 @@ export async function withChangeSets<T>(
 /** Throws INVALID_ARGUMENT for a directory in which a sandbox of that kind refuses to run commands. */
 export async function checkWorkspace(workspace: string, options: SandboxOptions): Promise<void> {
   if (options.kind === 'none') return
-  ;(await import('./local/local.ts')).checkLocalWorkspace(workspace, options)
+  ;(await import('./local/check-workspace.ts')).checkWorkspace(workspace, withDefaults(options))
 }

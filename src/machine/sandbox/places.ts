@@ -1,12 +1,5 @@
 /** places: what the settings of the user protect and open in one workspace, and where that leads, as rules of the gate. */
-import {
-  type Change,
-  createGate,
-  type Judgement,
-  placesNamed,
-  protectedBy,
-  type Surroundings,
-} from '../changes/index.ts'
+import { createGate, placesNamed, protectedBy, type Surroundings } from '../changes/index.ts'
 
 /** Protected places of any workspace. */
 export interface Protecting {
@@ -49,11 +42,9 @@ export function rulesOf({ paths, writable, globs = [] }: ProtectedPlaces): Rules
 /** Those of some paths that lead to others which no command may change. `has` asks for a path. */
 export function leadingAmong(paths: readonly string[], rules: Rules, has: (path: string) => boolean): string[] {
   const judge = createGate({ ...rules, before: has, after: has })
-  return paths.filter((path) => isClosed(judge, path))
-}
-
-function isClosed(judge: (change: Change) => Judgement, path: string): boolean {
-  return ['held', 'never', 'git'].includes(judge({ path, type: 'changed', kind: 'file' }).verdict)
+  return paths.filter((path) =>
+    ['held', 'never', 'git'].includes(judge({ path, type: 'changed', kind: 'file' }).verdict),
+  )
 }
 
 /** The rules with all places to which the leading ones, and settings of git outside the workspace, lead. */

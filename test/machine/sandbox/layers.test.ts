@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, 
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { drop, recordsOf } from '../../../src/machine/changes/index.ts'
-import { Tree } from '../../../src/machine/files/index.ts'
+import { partName, Tree } from '../../../src/machine/files/index.ts'
 import { workspaceModeOf } from '../../../src/machine/sandbox/index.ts'
 import { IS_ROOT, localOptions, openPlace, openRig, outputOf, STATE_DIR, startParent } from './local-rig.ts'
 import { picture } from './mirror-rig.ts'
@@ -39,6 +39,8 @@ test('a normal user works in layers, and who may not is told why', { skip }, asy
 
 test('what replaces, empties, removes or hides a directory comes back as it is', { skip }, async (context) => {
   const { run, workspace } = await openRig(context)
+  // Of a process that was killed.
+  put(workspace, { [`stay/${partName().replace(`-${process.pid}-`, '-999999999-')}`]: '' })
   put(workspace, { 'd/1': '', 'd/e/2': '', 'gone/a/b': '', 'file/x': '', own: '', 'stay/1': 's', 'stay/2': 's' })
   const { notes } = await run(
     'rm -r d; mkdir d; echo n > d/n; rm -r gone; rm -r file; echo f > file; rm own; mkdir own; touch own/in; rm stay/1; ln -s stay l; rm -r stay/3 2>/dev/null; mv stay stay2; mkfifo pipe; truncate -s 20M sparse',

@@ -1,6 +1,6 @@
 /** kept: what later commands see of a workspace besides what is in it: held changes, installed packages and caches, as a layer over it. */
 import { posix } from 'node:path'
-import { type HeldPath, putSide, type Records, type SetEntry } from '../../changes/index.ts'
+import { directoriesAbove, type HeldPath, putSide, type Records, type SetEntry } from '../../changes/index.ts'
 import { below, codeOf, type Entry, ownerToken, type Tree } from '../../files/index.ts'
 import { removeWhole } from '../mirror/scan.ts'
 
@@ -189,16 +189,12 @@ export class Kept {
   }
 
   #isHidden(path: string): boolean {
-    for (let up = posix.dirname(path); up !== '.'; up = posix.dirname(up))
-      if ((this.entry(up)?.kind ?? 'directory') !== 'directory') return true
-    return false
+    return directoriesAbove(path).some((up) => (this.entry(up)?.kind ?? 'directory') !== 'directory')
   }
 
   /** Nothing is laid through a file or a link that the workspace has by now. */
   #canLay(path: string): boolean {
-    for (let up = posix.dirname(path); up !== '.'; up = posix.dirname(up))
-      if ((this.#host.entry(up)?.kind ?? 'directory') !== 'directory') return false
-    return true
+    return directoriesAbove(path).every((up) => (this.#host.entry(up)?.kind ?? 'directory') === 'directory')
   }
 
   #stampOf(unit: string): string {

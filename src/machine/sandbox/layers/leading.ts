@@ -1,5 +1,5 @@
-/** leading: finds links and configurations of git in a workspace, which may lead elsewhere. Only directories that changed are read again. */
-import { below, type Pace, type Tree } from '../../files/index.ts'
+/** leading: finds links and configurations of git in a workspace, which may lead elsewhere, and removes what killed writers left. Only directories that changed are read again. */
+import { below, partState, type Pace, type Tree } from '../../files/index.ts'
 import { mayLead } from '../../changes/index.ts'
 
 /** Names of a directory that changed so shortly before it was read may change again without a trace. */
@@ -45,6 +45,7 @@ export class Leading {
     if (isSure && known?.stamp === stamp) return known
     try {
       const { entries } = await host.list(path, { pace })
+      for (const { name } of entries) if (partState(name) === 'left') host.remove(below(path, name), 'file')
       const all = entries.map(({ name, kind }) => ({ path: below(path, name), kind }))
       const directories = all.filter((each) => each.kind === 'directory' && !leavesOut(each.path))
       return {

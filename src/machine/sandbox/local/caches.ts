@@ -1,9 +1,9 @@
 /** caches: keeps the caches of package managers small: what is old or too much goes, by whole directories of one program. */
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isOwnerGone, Tree } from '../../files/index.ts'
 import type { LocalSettings } from './options.ts'
-import { projectDirectoryOf } from './state.ts'
+import { namesIn, projectDirectoryOf } from './state.ts'
 
 export interface CacheLimits {
   /** Since anything in the directory was written. */
@@ -87,13 +87,4 @@ async function cachesIn(all: string, { maxEntries }: CacheLimits): Promise<Cache
     tree.close()
   }
   return [...found].map(([path, sum]) => ({ path, ...sum }))
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory)
-  } catch {
-    // Not there yet.
-    return []
-  }
 }

@@ -15,11 +15,10 @@ import type { Pushed } from '../mirror/push.ts'
 import { LAYERS, NOT_KEPT } from '../messages.ts'
 import type { Seen } from '../runner/protocol.ts'
 import { tryRemoveTree } from '../runner/temp.ts'
-import { leftBy } from './left.ts'
+import { type Entered, leftBy } from './left.ts'
 import type { LocalSettings } from './options.ts'
-import { lockFile, ownDirectory } from './state.ts'
+import { lockFile, ownDirectory, workspaceIdentity } from './state.ts'
 import { findProgram } from './unavailable.ts'
-import type { Entered } from './entered.ts'
 
 /** File systems whose clock is that of another machine, so that no time says what changed since a command began: NFS, SMB, CIFS, FUSE. */
 const REMOTE: ReadonlySet<number> = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x65735546])
@@ -245,11 +244,10 @@ export class Layers {
 
   #placeOf(workspace: string): Place {
     const known = this.#places.get(workspace)
-    const { dev, ino, birthtimeNs } = statSync(workspace, { bigint: true })
-    const identity = `${dev}:${ino}:${birthtimeNs}:${workspace}`
+    const { name, identity } = workspaceIdentity(workspace)
     if (known?.identity === identity) return known
     const { stateDir } = this.#settings
-    const directory = ownDirectory(join(ownDirectory(join(stateDir, 'layers'), 0o700), `${dev}-${ino}`), 0o700)
+    const directory = ownDirectory(join(ownDirectory(join(stateDir, 'layers'), 0o700), name), 0o700)
     const layer = new Tree(directory)
     try {
       const there = layer.entry('workspace')

@@ -1,8 +1,22 @@
-/** left: what came back of a command, in words for the model and the user. */
+/** left: a workspace that one command can work in, and what came back of it, in words for the model and the user. */
 import { appliedFiles, NO_SET, type SetEntry } from '../../changes/index.ts'
 import { CHANGED } from '../messages.ts'
 import type { Pushed } from '../mirror/push.ts'
+import type { Mount, Seen } from '../runner/protocol.ts'
 import type { CommandChanges } from '../sandbox.ts'
+
+/** A workspace that a command can work in now. */
+export interface Entered {
+  readonly mount: Mount
+  /** The directory in which the overlay of the command is mounted; absent without one. */
+  readonly layer?: string
+  /** The parts that the command sees; absent = all. */
+  readonly view?: readonly Seen[]
+  /** Dependency directories in it that are the workspace's own, read-only. */
+  readonly bound?: readonly string[]
+  /** Takes the changes back, in at most `maxMs`; returns what the caller should know. Call it exactly once. */
+  leave(maxMs: number): Promise<Left>
+}
 
 /** The changes of a command, after they were taken back. */
 export interface Left {

@@ -22,8 +22,7 @@ import { createLive, openState, type ProjectState, revisionsOf } from './state.t
 import { openRunnerGroup } from './cgroup.ts'
 import { setUp } from './setup.ts'
 import { findBwrap, findProgram } from './unavailable.ts'
-import type { Left } from './left.ts'
-import type { Entered } from './entered.ts'
+import type { Entered, Left } from './left.ts'
 import { checkWorkspace } from './check-workspace.ts'
 import { Workspaces, shorten } from './workspace.ts'
 
@@ -56,11 +55,6 @@ export async function tryLocal(options: LocalOptions): Promise<void> {
   } finally {
     await sandbox.close()
   }
-}
-
-/** Throws INVALID_ARGUMENT for a directory in which no command is run. */
-export function checkLocalWorkspace(workspace: string, options: LocalOptions): void {
-  checkWorkspace(workspace, withDefaults(options))
 }
 
 /** How much of each stream the runner passes on. */

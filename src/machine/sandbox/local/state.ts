@@ -107,12 +107,18 @@ function explained<T>({ stateDir, isRoot }: LocalSettings, work: () => T): T {
   }
 }
 
+/** A workspace by what it is: another one may get its path, or its device and inode. `name` is that of its directories of ours. */
+export function workspaceIdentity(workspace: string): { readonly name: string; readonly identity: string } {
+  const { dev, ino, birthtimeNs } = statSync(workspace, { bigint: true })
+  return { name: `${dev}-${ino}`, identity: `${dev}:${ino}:${birthtimeNs}:${workspace}` }
+}
+
 /** The file whose lock belongs to whoever changes a directory now. It stays, as removing it would give two owners a lock each. */
 export function lockFile(settings: LocalSettings, directory: string): string {
-  const { dev, ino } = statSync(directory, { bigint: true })
+  const { name } = workspaceIdentity(directory)
   return explained(settings, () => {
     ownDirectory(settings.stateDir, 0o755)
-    return join(ownDirectory(join(settings.stateDir, 'locks'), 0o700), `${dev}-${ino}`)
+    return join(ownDirectory(join(settings.stateDir, 'locks'), 0o700), name)
   })
 }
 
@@ -211,7 +217,7 @@ export function createLive(state: ProjectState): string {
 
 /** Directories of sandboxes whose owner is gone. Makes nothing and reads no further; empty where there is no state yet. */
 export function listDead({ stateDir, projectId }: Pick<LocalSettings, 'stateDir' | 'projectId'>): string[] {
-  const live = join(stateDir, 'projects', projectDirectory(projectId), 'live')
+  const live = join(projectDirectoryOf({ stateDir, projectId }), 'live')
   return namesIn(live)
     .filter(isOwnerGone)
     .map((name) => join(live, name))
@@ -219,7 +225,7 @@ export function listDead({ stateDir, projectId }: Pick<LocalSettings, 'stateDir'
 
 /** Layers and mirrors whose workspace is gone, and what commands of dead owners left in the others. */
 export function deadLayers({ stateDir, projectId }: Pick<LocalSettings, 'stateDir' | 'projectId'>): string[] {
-  const mirrors = join(stateDir, 'projects', projectDirectory(projectId), 'mirrors')
+  const mirrors = join(projectDirectoryOf({ stateDir, projectId }), 'mirrors')
   return [...deadIn(join(stateDir, 'layers')), ...deadIn(mirrors)]
 }
 
@@ -243,7 +249,8 @@ function deadIn(layers: string): string[] {
 const PART = /^\.part-(\d+-\d+-\d+)-/
 const UPPER = /^up-(\d+-\d+-\d+)-/
 
-function namesIn(directory: string): string[] {
+/** Empty where there is none. */
+export function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory)
   } catch {

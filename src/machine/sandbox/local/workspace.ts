@@ -7,9 +7,8 @@ import { withLock } from '../lock.ts'
 import { placesIn } from '../places.ts'
 import { CHANGED, NOT_KEPT } from '../messages.ts'
 import { type Maker, recordsOf, recover } from '../../changes/index.ts'
-import type { Entered } from './entered.ts'
 import { Layers } from './layers.ts'
-import { type Left, leftBy } from './left.ts'
+import { type Entered, type Left, leftBy } from './left.ts'
 import type { Pushed } from '../mirror/push.ts'
 import type { OpenPaths } from '../open-paths.ts'
 import type { Seen } from '../runner/protocol.ts'
@@ -18,7 +17,7 @@ import { Mirror } from '../mirror/mirror.ts'
 import { type SavedPlace, saveMirror, takeMirror } from '../mirror/saved.ts'
 import type { LocalSettings } from './options.ts'
 import { Pool } from './pool.ts'
-import { identityDirectory, lockFile, ownDirectory, type ProjectState } from './state.ts'
+import { identityDirectory, lockFile, ownDirectory, type ProjectState, workspaceIdentity } from './state.ts'
 import { viewOf } from './view.ts'
 
 const MAX_NOTES = 20
@@ -137,9 +136,8 @@ export class Workspaces {
   }
 
   #savedOf(workspace: string): SavedPlace {
-    const { dev, ino, birthtimeNs } = statSync(workspace, { bigint: true })
     const directory = ownDirectory(join(dirname(this.#state.revisions), 'mirrors'), 0o700)
-    return { directory, name: `${dev}-${ino}`, identity: `${dev}:${ino}:${birthtimeNs}:${workspace}` }
+    return { directory, ...workspaceIdentity(workspace) }
   }
 
   async #create(workspace: string): Promise<Mirror> {

@@ -3,13 +3,11 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { readEnvironment } from '../../../../src/config/index.ts'
 import type { JsonObject } from '../../../../src/kernel/index.ts'
-import { openLocal } from '../../../../src/local/index.ts'
 import type { Ran } from '../nexus.ts'
 import { inTerminal } from '../terminal.ts'
 import { FIXTURES, skillText } from './fixtures.ts'
-import { has, LAB, lineIn, place, requests, run } from './rig.ts'
+import { has, LAB, lineIn, openAt, place, requests, run } from './rig.ts'
 import './masked.ts'
 import './needs.ts'
 
@@ -195,15 +193,7 @@ test('two skills of one session share the hosts of both, and no command the way 
   )
   const both = (tag: string): string =>
     `curl -sS https://api.lab-weather.com/${tag}-one; curl -sS https://api.github.com/${tag}-two; curl -sS https://evil.lab-other.com/${tag}`
-  const variables = {
-    PATH: process.env['PATH'],
-    HOME: at.root,
-    NEXUS_HOME: at.home,
-    SSL_CERT_FILE: join(LAB, 'cert.pem'),
-  }
-  const environment = readEnvironment(variables)
-  const local = await openLocal({ cwd: at.workspace, environment, record: 'memory', trusted: true })
-  t.after(() => local.close())
+  const local = await openAt(t, at)
   const open = (sessionId: string) => local.runtime.openAgent({ sessionId })
   const call = (sessionId: string, tool: string, args: JsonObject) => open(sessionId).call({ tool, arguments: args })
   for (const skill of [one, two]) await call('both', 'load_skill', { skill_name: skill.name })

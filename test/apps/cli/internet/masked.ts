@@ -4,9 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { readEnvironment } from '../../../../src/config/index.ts'
-import { openLocal } from '../../../../src/local/index.ts'
-import { has, LAB, place, requests, run } from './rig.ts'
+import { has, openAt, place, requests, run } from './rig.ts'
 
 test('a masked key is a placeholder inside; curl, Python and Node call the API with it, and no other host gets it', async (t) => {
   const key = 'masked-secret-4711'
@@ -68,15 +66,7 @@ test('the placeholder of one skill is worth nothing in a command of another, nor
   }
   const settings = `skills: { entries: { one: { apiKey: ${one}, credentials: mask, network: [api.lab-weather.com] }, two: { apiKey: ${two}, credentials: mask, network: [api.lab-weather.com, api.github.com] } } }\n`
   at.settings(settings)
-  const variables = {
-    PATH: process.env['PATH'],
-    HOME: at.root,
-    NEXUS_HOME: at.home,
-    SSL_CERT_FILE: join(LAB, 'cert.pem'),
-  }
-  const environment = readEnvironment(variables)
-  const local = await openLocal({ cwd: at.workspace, environment, record: 'memory', trusted: true })
-  t.after(() => local.close())
+  const local = await openAt(t, at)
   const agent = local.runtime.openAgent({ sessionId: 'both' })
   for (const skill_name of ['one', 'two']) await agent.call({ tool: 'load_skill', arguments: { skill_name } })
   const call = async (skill_name: string, command: string): Promise<string> =>

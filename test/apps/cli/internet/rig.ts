@@ -3,6 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { readEnvironment } from '../../../../src/config/index.ts'
+import { openLocal } from '../../../../src/local/index.ts'
 import { Place, type Ran, type StartOptions } from '../nexus.ts'
 import { type Fixture, skillText } from './fixtures.ts'
 
@@ -42,6 +44,20 @@ export function place(t: TestContext, fixture?: Fixture, frontmatter = ''): LabP
 
 export const run = (at: LabPlace, name: string, command: string, ...more: string[]): Promise<Ran> =>
   at.run(['skills', 'run', name, '--trust', ...more, '--', command])
+
+/** A runtime of this process over a place, with a trusted workspace. */
+export async function openAt(t: TestContext, { root, home, workspace }: LabPlace): ReturnType<typeof openLocal> {
+  const variables = {
+    PATH: process.env['PATH'],
+    HOME: root,
+    NEXUS_HOME: home,
+    SSL_CERT_FILE: join(LAB, 'cert.pem'),
+  }
+  const environment = readEnvironment(variables)
+  const local = await openLocal({ cwd: workspace, environment, record: 'memory', trusted: true })
+  t.after(() => local.close())
+  return local
+}
 
 /** The line that a finding says to write into nexus.yaml. */
 export const lineIn = (text: string): string | undefined =>
