@@ -113,6 +113,7 @@ function rootOf(around: Surroundings): Place {
 
 interface Step {
   readonly path: string
+  /** `directory` for what is on the way. */
   readonly kind: Change['kind']
   /** The path that is judged, and no directory on the way to it. */
   readonly isEnd: boolean
@@ -164,12 +165,8 @@ function judgeAt(change: Change, place: Place, around: Surroundings): Judgement 
   return judged === undefined || judged.verdict === 'applied' ? applied : judged
 }
 
-interface Name {
-  readonly path: string
+interface Name extends Step {
   readonly name: string
-  /** `directory` for what is on the way. */
-  readonly kind: Change['kind']
-  readonly isEnd: boolean
 }
 
 /** The first name decides, but programs obey a file in the output of a build as anywhere. */

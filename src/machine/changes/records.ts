@@ -73,10 +73,7 @@ export class Records {
 
   /** The newest first. */
   list(): ChangeSet[] {
-    return this.#ids()
-      .flatMap((id) => this.find(id) ?? [])
-      .filter((set) => this.#isOurs(set))
-      .toSorted((a, b) => b.createdAt.localeCompare(a.createdAt) || b.id.localeCompare(a.id))
+    return this.#ours(this.#ids()).toReversed()
   }
 
   find(id: string): ChangeSet | undefined {
@@ -121,10 +118,7 @@ export class Records {
 
   /** Sets that a command has to look at: those being taken, and those that hold something. The oldest first. */
   open(): ChangeSet[] {
-    return namesIn(join(this.#directory, OPEN))
-      .flatMap((id) => this.find(id) ?? [])
-      .filter((set) => this.#isOurs(set))
-      .toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))
+    return this.#ours(namesIn(join(this.#directory, OPEN)))
   }
 
   /** Writes the row with the entries, and the bytes of a pack that is small, whole or not at all, and so that it survives a loss of power. */
@@ -195,8 +189,12 @@ export class Records {
     return (readText(this.#row(id)) ?? '').split('\n')
   }
 
-  #isOurs({ workspace, createdAt }: ChangeSet): boolean {
-    return workspace === this.#workspace && Date.parse(createdAt) >= this.#bornMs
+  /** Sets of this workspace, the oldest first. */
+  #ours(ids: readonly string[]): ChangeSet[] {
+    return ids
+      .flatMap((id) => this.find(id) ?? [])
+      .filter(({ workspace, createdAt }) => workspace === this.#workspace && Date.parse(createdAt) >= this.#bornMs)
+      .toSorted((a, b) => a.createdAt.localeCompare(b.createdAt) || a.id.localeCompare(b.id))
   }
 
   #ids(): string[] {

@@ -1,8 +1,7 @@
 /** write: a file that a tool writes, as a change set of its own: the bytes before and after are on the disk before the file changes. */
 import type { Tree } from '../files/index.ts'
-import type { PackWriter } from './durable.ts'
 import { directoriesAbove } from './gate.ts'
-import type { Records, SetEntry } from './records.ts'
+import type { Records, SetEntry, Side } from './records.ts'
 import { sideAt, sideOfBytes } from './sides.ts'
 import { type Maker, newSet, type SetLimits } from './take.ts'
 
@@ -27,35 +26,29 @@ export async function recordWrite(
   content: NewContent,
   { maker, write }: { readonly maker: Maker; readonly write: (mode: number | undefined) => Promise<void> },
 ): Promise<void> {
-  const { records, workspace, limits } = at
+  const { records, host, workspace, limits } = at
+  const { path, bytes } = content
   const set = newSet(workspace, limits, maker)
-  const { entry, pack } = await writeDown(at, set.id, content)
-  await records.write(set, { entries: [...missingAbove(at.host, content.path), entry], pack })
+  const pack = records.pack(set.id)
+  let before: Side | undefined
+  let after: Side
   try {
-    await write(entry.before ? undefined : entry.after?.mode)
+    const isKept = (host.entry(path)?.size ?? 0) <= limits.maxBytes
+    before = await sideAt(host, path, isKept ? { pack } : {})
+    after = await sideOfBytes(bytes, { pack, mode: before?.mode ?? 0o666 & ~process.umask() })
+  } finally {
+    await pack.finish()
+  }
+  const entry = { path, unit: path, verdict: 'applied', after } as const
+  const change: SetEntry = before ? { ...entry, type: 'changed', before } : { ...entry, type: 'added' }
+  await records.write(set, { entries: [...missingAbove(host, path), change], pack })
+  try {
+    await write(before ? undefined : after.mode)
   } catch (error) {
     records.remove(set.id)
     throw error
   }
   records.end(set)
-}
-
-/** The change, with both sides on the disk when this returns. */
-async function writeDown(
-  { records, host, limits }: SetsAt,
-  id: string,
-  { path, bytes }: NewContent,
-): Promise<{ readonly entry: SetEntry; readonly pack: PackWriter }> {
-  const pack = records.pack(id)
-  try {
-    const isKept = (host.entry(path)?.size ?? 0) <= limits.maxBytes
-    const before = await sideAt(host, path, isKept ? { pack } : {})
-    const after = await sideOfBytes(bytes, { pack, mode: before?.mode ?? 0o666 & ~process.umask() })
-    const entry = { path, unit: path, verdict: 'applied', after } as const
-    return { entry: before ? { ...entry, type: 'changed', before } : { ...entry, type: 'added' }, pack }
-  } finally {
-    await pack.finish()
-  }
 }
 
 /** Directories that are made for a file, the outermost first. */

@@ -8,19 +8,20 @@ const POLL_MS = 5
 const SQLITE_BUSY = 5
 
 /** How long an owner waits for its turn. */
-export interface WaitOptions {
+interface WaitOptions {
   readonly signal?: AbortSignal | undefined
   readonly maxWaitMs?: number
 }
 
 /**
- * Waits for the lock of a file, which is made, and returns what releases it. SQLite has the system lock the file: the lock excludes other
- * owners in this process too, and ends with the process. Throws FileError EBUSY at the end of the wait, or the signal's reason.
+ * Waits for the lock of a file, which is made, and does work under it. SQLite has the system lock the file: the lock excludes other owners
+ * in this process too, and ends with the process. Throws FileError EBUSY at the end of the wait, or the signal's reason.
  */
-export async function takeLock(
+export async function withLock<T>(
   file: string,
+  work: () => Promise<T>,
   { signal, maxWaitMs = MAX_WAIT_MS }: WaitOptions = {},
-): Promise<() => void> {
+): Promise<T> {
   const { DatabaseSync } = await import('node:sqlite')
   const database = new DatabaseSync(file, { timeout: 0 })
   try {
@@ -30,20 +31,9 @@ export async function takeLock(
       if (performance.now() > until) throw new FileError('EBUSY', file)
       await sleep(POLL_MS)
     }
-  } catch (error) {
-    database.close()
-    throw error
-  }
-  return () => database.close()
-}
-
-/** Does work under the lock of a file. */
-export async function withLock<T>(file: string, work: () => Promise<T>, options: WaitOptions = {}): Promise<T> {
-  const release = await takeLock(file, options)
-  try {
     return await work()
   } finally {
-    release()
+    database.close()
   }
 }
 

@@ -17,8 +17,10 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1
 export const GRACE_MS = 2000
 
 /** A request whose every value can be used. */
-export interface CheckedRequest {
-  readonly command: string
+export interface CheckedRequest
+  extends
+    Pick<CommandRequest, 'command' | 'networkDomains' | 'onOutput' | 'onBytes'>,
+    Required<Pick<CommandRequest, 'timeoutMs'>> {
   /** Real path of the workspace. */
   readonly workspace: string
   /** Relative to the workspace; empty for the workspace itself. */
@@ -30,20 +32,16 @@ export interface CheckedRequest {
   readonly cache: CacheLevel
   /** Comes first on the PATH. */
   readonly path: readonly string[]
-  readonly timeoutMs: number
   readonly maxOutputBytes: number
   /** At least `maxOutputBytes`. */
   readonly maxLiveBytes: number
   readonly stdin: Readable | undefined
   readonly network: CommandNetwork | undefined
-  readonly networkDomains: CommandRequest['networkDomains']
-  readonly onOutput: CommandRequest['onOutput']
-  readonly onBytes: CommandRequest['onBytes']
 }
 
 /** Throws INVALID_ARGUMENT, FILE_NOT_FOUND or PATH_OUTSIDE for a request that cannot be carried out. */
 export function checkRequest(request: CommandRequest): CheckedRequest {
-  const { command, env = {}, maxLiveBytes = 0, stdin, onOutput, onBytes } = request
+  const { command, env = {}, cache = 'untrusted', path = [], maxLiveBytes = 0, stdin, onOutput, onBytes } = request
   const { timeoutMs = DEFAULTS.commandTimeoutMs, maxOutputBytes = DEFAULTS.maxOutputBytes } = request
   checkCommand(command)
   checkEnvironment(env)
@@ -61,7 +59,8 @@ export function checkRequest(request: CommandRequest): CheckedRequest {
     paths,
     maker: makerOf(request),
     env,
-    ...foundBy(request),
+    cache,
+    path,
     timeoutMs,
     maxOutputBytes,
     stdin: inputOf(stdin),
@@ -85,10 +84,6 @@ function inputOf(stdin: CommandRequest['stdin']): Readable | undefined {
 function opened({ network, networkDomains }: CommandRequest): CommandNetwork | undefined {
   if (!network || networkDomains?.length === 0) return undefined
   return network.allowed.length > 0 || network.ask ? network : undefined
-}
-
-function foundBy({ cache = 'untrusted', path = [] }: CommandRequest): Pick<CheckedRequest, 'cache' | 'path'> {
-  return { cache, path }
 }
 
 function makerOf({ maker = { tool: 'command' }, env = {} }: CommandRequest): CheckedRequest['maker'] {

@@ -50,24 +50,15 @@ export interface LocalOptions {
 }
 
 /** The same with every default filled. */
-export interface LocalSettings {
-  readonly projectId: string
+export interface LocalSettings extends Required<
+  Omit<LocalOptions, 'kind' | 'nexusHome' | 'limits' | 'mirror' | 'changes' | 'workspaceMode'>
+> {
   readonly isRoot: boolean
-  readonly stateDir: string
-  readonly uidBase: number
   readonly limits: CommandLimits
   readonly mirror: MirrorLimits
   readonly changes: SetLimits
   /** Layers are tried first. */
   readonly layered: boolean
-  readonly protectedPaths: readonly string[]
-  readonly protectedGlobs: readonly string[]
-  readonly writableNames: readonly string[]
-  readonly skillRoots: readonly string[]
-  readonly programDirectories: readonly string[]
-  readonly programs: ProgramOptions
-  readonly language: string
-  readonly timeZone: string
 }
 
 const GIB = 1024 ** 3

@@ -2,9 +2,11 @@
 import { mkdirSync, mkdtempSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import {
+  below,
   type Directory,
   FileError,
   isAbsence,
+  type Named,
   openRoot,
   removeBelow,
   type Removed,
@@ -24,29 +26,38 @@ const MAX_LOOKED_AT = 500
 
 /** Files that a command left in the home of its temp, relative to the home. Hidden ones are caches and settings of programs. */
 export async function listHome(temp: string): Promise<string[]> {
-  const files: string[] = []
-  let home: Tree
+  const tree = new Tree(temp)
   try {
-    home = new Tree(join(temp, 'home'))
+    return await filesIn(tree)
+  } finally {
+    tree.close()
+  }
+}
+
+async function filesIn(tree: Tree): Promise<string[]> {
+  const files: string[] = []
+  const waiting = ['home']
+  let lookedAt = 0
+  for (let directory = waiting.shift(); directory !== undefined; directory = waiting.shift()) {
+    for (const { name, kind } of await entriesOf(tree, directory)) {
+      if (files.length >= MAX_LISTED || ++lookedAt > MAX_LOOKED_AT) return files
+      if (name.startsWith('.')) continue
+      const path = below(directory, name)
+      if (kind === 'directory') waiting.push(path)
+      else files.push(path.slice('home/'.length))
+    }
+  }
+  return files
+}
+
+async function entriesOf(tree: Tree, directory: string): Promise<readonly Named[]> {
+  try {
+    return (await tree.list(directory, { max: MAX_LOOKED_AT })).entries
   } catch (error) {
     // The command removed or closed it: there is nothing to report.
     if (error instanceof FileError) return []
     throw error
   }
-  try {
-    await home.walk({
-      maxEntries: MAX_LOOKED_AT,
-      onClosed: () => undefined,
-      visit: ({ path, name, kind }) => {
-        if (name.startsWith('.') || files.length >= MAX_LISTED) return false
-        if (kind !== 'directory') files.push(path)
-        return true
-      },
-    })
-  } finally {
-    home.close()
-  }
-  return files
 }
 
 /** Removes a tree that may contain directories without any permission, however deep. Throws the first of what could not be removed. */
