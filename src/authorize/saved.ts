@@ -88,19 +88,19 @@ const TOOL = {
 
 const POLICY = {
   profile: (value: unknown) => PROFILE_NAMES.includes(value as Profile),
-  ...{ allow: isTexts, ask: isTexts, deny: isTexts },
+  allow: isTexts,
+  ask: isTexts,
+  deny: isTexts,
   groups: (value: unknown) => Array.isArray(value) && value.every(isGroup),
 }
 
 const PERMISSIONS = {
   preset: isText,
   level: (value: unknown) => LEVELS.includes(value as Level),
-  ...{
-    allowedPaths: isPaths,
-    blockedPaths: isTexts,
-    isReadOnly: isFlag,
-    network: (value: unknown) => isFlag(value) || isTexts(value),
-  },
+  allowedPaths: isPaths,
+  blockedPaths: isTexts,
+  isReadOnly: isFlag,
+  network: (value: unknown) => isFlag(value) || isTexts(value),
   tools: (value: unknown) =>
     Array.isArray(value) &&
     value.every((line) => isForm(line, { entry: isText, permission: (each) => isForm(each, TOOL) })),

@@ -30,7 +30,9 @@ export function createConnecting(
   const { broker, parts } = project
   const { scope = '' } = parts
   const about = (skill: SkillRevision | undefined) => ({
-    ...{ agentId: agent.key, tool: CONNECT, scope },
+    agentId: agent.key,
+    tool: CONNECT,
+    scope,
     skillDigest: skill?.treeDigest,
   })
   return {
@@ -97,7 +99,9 @@ async function askAbout({ to, skill, signal }: Asked, asking: Asking): Promise<b
   const approve = options.approve ?? project.parts.approve
   options.onAsked?.({ approvalId: approval.id, isOpen: true })
   const reply = await broker.ask(approval.id, {
-    ...{ call: { ...call, agentPath: toSafeLine(agent.path) }, question, signal },
+    call: { ...call, agentPath: toSafeLine(agent.path) },
+    question,
+    signal,
     approve:
       approve &&
       (async (...asked) => {

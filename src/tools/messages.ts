@@ -172,6 +172,9 @@ export function hiddenNote(text: string): string[] {
   ]
 }
 
+const leftOut = (name: string, why: string, fix: string): Message =>
+  words(`The tool ${quoted(name)} is left out: ${why}`, fix)
+
 /** Faults of a tool, for its author. */
 export const TOOLS = {
   badName: (name: string, problem: string) => words(`The tool name '${name}' ${problem}.`, 'Give it another name.'),
@@ -197,26 +200,25 @@ export const TOOLS = {
       `No service is registered as '${key}'.`,
       `Register it first. Registered: ${registered.join(', ') || 'none'}.`,
     ),
-  leftOutName: (name: string, problem: string) =>
-    words(`The tool '${name}' is left out: its name ${problem}.`, 'Give it another name.'),
+  leftOutName: (name: string, problem: string) => leftOut(name, `its name ${problem}.`, 'Give it another name.'),
   leftOutClash: (name: string, other: string) =>
-    words(
-      `The tool '${name}' is left out: its name differs from ${quoted(other)} only in case.`,
+    leftOut(
+      name,
+      `its name differs from ${quoted(other)} only in case.`,
       'Policies compare names in lower case: choose another name.',
     ),
   leftOutFactory: (name: string, why: string) =>
-    words(
-      `The tool '${name}' is left out: its factory failed: ${toSafeLine(why)}`,
-      'Correct the factory, then register the tool again.',
-    ),
+    leftOut(name, `its factory failed: ${toSafeLine(why)}`, 'Correct the factory, then register the tool again.'),
   leftOutOtherName: (name: string, made: string) =>
-    words(
-      `The tool '${name}' is left out: its factory makes a tool named ${quoted(made)}.`,
+    leftOut(
+      name,
+      `its factory makes a tool named ${quoted(made)}.`,
       `Register it as ${quoted(made)}, or give the tool that name: policy goes by the name.`,
     ),
   leftOutSchema: (name: string, why: string) =>
-    words(
-      `The tool '${name}' is left out: its parameters are not a valid JSON Schema: ${toSafeLine(why)}`,
+    leftOut(
+      name,
+      `its parameters are not a valid JSON Schema: ${toSafeLine(why)}`,
       `Use { type: 'object', properties: … } at the top.`,
     ),
 } as const

@@ -88,7 +88,7 @@ export function createRegistry(services: Services): Registry {
       faults.delete(name)
       return factories.delete(name)
     },
-    rejectSchema: (name, reason) => leaveOut(name, TOOLS.leftOutSchema(toSafeLine(name), reason)),
+    rejectSchema: (name, reason) => leaveOut(name, TOOLS.leftOutSchema(name, reason)),
     definitions: (form, { filter = () => true } = {}) => {
       const tools = [...factories.keys()].map(get).filter((tool) => tool !== undefined)
       const wire = createWireNames(factories.keys())
@@ -100,9 +100,9 @@ export function createRegistry(services: Services): Registry {
 
 function nameFault(name: string, taken: Iterable<string>): Message | undefined {
   const problem = toolNameProblem(name)
-  if (problem !== undefined) return TOOLS.leftOutName(toSafeLine(name), problem)
+  if (problem !== undefined) return TOOLS.leftOutName(name, problem)
   const other = [...taken].find((known) => known !== name && known.toLowerCase() === name.toLowerCase())
-  return other === undefined ? undefined : TOOLS.leftOutClash(toSafeLine(name), other)
+  return other === undefined ? undefined : TOOLS.leftOutClash(name, other)
 }
 
 function make(
@@ -110,14 +110,13 @@ function make(
   factory: ToolFactory,
   services: Services,
 ): { tool: Tool; fault?: undefined } | { tool?: undefined; fault: Message } {
-  const shown = toSafeLine(name)
   try {
     const tool = factory(services)
-    if (tool.name !== name) return { fault: TOOLS.leftOutOtherName(shown, tool.name) }
+    if (tool.name !== name) return { fault: TOOLS.leftOutOtherName(name, tool.name) }
     const reason = schemaProblem(tool)
-    return reason === undefined ? { tool } : { fault: TOOLS.leftOutSchema(shown, reason) }
+    return reason === undefined ? { tool } : { fault: TOOLS.leftOutSchema(name, reason) }
   } catch (error) {
-    return { fault: TOOLS.leftOutFactory(shown, errorMessage(error)) }
+    return { fault: TOOLS.leftOutFactory(name, errorMessage(error)) }
   }
 }
 

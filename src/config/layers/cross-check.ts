@@ -32,13 +32,12 @@ export async function crossCheck(merged: ConfigDocument, layers: readonly Layer[
     return [finding(at, (setting) => notApplied('config-unknown-name', setting, why, oneOf(name, known)))]
   })
   const circles = [
-    ...circlesIn(agents.map((agent) => [agent.id, agent.extends])).map((id) => [
-      ...['agents', agents.findIndex((agent) => agent.id === id)],
-      'extends',
-    ]),
-    ...circlesIn(presets.map(([name, preset]) => [name, preset.extends])).map((name) => [
-      ...['permissions', 'presets', name, 'extends'],
-    ]),
+    ...circlesIn(agents.map((agent) => [agent.id, agent.extends])).map((id): Path => {
+      return ['agents', agents.findIndex((agent) => agent.id === id), 'extends']
+    }),
+    ...circlesIn(presets.map(([name, preset]) => [name, preset.extends])).map((name): Path => {
+      return ['permissions', 'presets', name, 'extends']
+    }),
   ].map((at) => {
     const why = `It leads back to itself, or over more than ${MAX_CHAIN} steps.`
     return finding(at, (setting) => notApplied('config-cycle', setting, why, 'Remove one extends of this chain.'))
@@ -59,9 +58,9 @@ function hostsIn({ execution, skills }: ConfigDocument): readonly { at: Path; ho
   const lists = [
     { at: ['execution', 'network', 'allowedDomains'], hosts: allowedDomains, opens: true },
     { at: ['execution', 'network', 'deniedDomains'], hosts: deniedDomains, opens: false },
-    ...Object.entries(skills?.entries ?? {}).map(([key, { network = [] }]) => ({
-      ...{ at: ['skills', 'entries', key, 'network'], hosts: network, opens: true },
-    })),
+    ...Object.entries(skills?.entries ?? {}).map(([key, { network = [] }]) => {
+      return { at: ['skills', 'entries', key, 'network'], hosts: network, opens: true }
+    }),
   ]
   return lists.flatMap(({ at, hosts, opens }) => hosts.map((host, index) => ({ at: [...at, index], host, opens })))
 }

@@ -30,10 +30,8 @@ export function commandOutcome(run: EndedRun): Outcome {
   }
   const cut = isCut.stdout || isCut.stderr ? cutData(result, limits, saved) : undefined
   const notes = notesOf(result, findings)
-  const data: JsonObject = {
-    ...{ exit_code: result.exitCode, ...output },
-    ...{ ...dataOf(owned, notes, findings), ...hostsOf(result), ...cut },
-  }
+  const about = dataOf(owned, notes, findings)
+  const data: JsonObject = { exit_code: result.exitCode, ...output, ...about, ...hostsOf(result), ...cut }
   const stats = {
     duration_ms: Math.round(result.durationMs),
     stdout_bytes: result.stdoutBytes,
@@ -81,8 +79,11 @@ function hostsOf({ network }: CommandResult): JsonObject {
   const { reached = [], refused = [] } = network ?? {}
   if (reached.length === 0 && refused.length === 0) return {}
   const rows = reached.map(({ host, port, connections, sentBytes, receivedBytes }) => ({
-    ...{ host, port, connections },
-    ...{ sent_bytes: sentBytes, received_bytes: receivedBytes },
+    host,
+    port,
+    connections,
+    sent_bytes: sentBytes,
+    received_bytes: receivedBytes,
   }))
   const no = refused.map(({ host, port, because, times }) => ({ host, port, because, times }))
   return { hosts: { reached: rows, refused: no } }
