@@ -41,3 +41,10 @@ export function newId(nowMs: number = Date.now()): string {
   const random = crypto.randomUUID().replaceAll('-', '')
   return `${Math.trunc(nowMs).toString(16).padStart(12, '0')}7${random.slice(13)}`
 }
+
+/** The result of the work; undefined when it takes longer than `ms` (24 days at most). The work goes on. */
+export async function inTime<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>()
+  const timer = setTimeout(resolve, ms, undefined)
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}

@@ -1,7 +1,7 @@
 /** kernel: the words every room shares; no I/O, no dependency. */
 export type { Call, CallLimits, CallState, Decision, LedgerEntry, Ruling, ShadowDecision } from './call.ts'
 export { commandFix, commandLine, type Fix, type ProposedCommand, shellFix, type Words, words } from './commands.ts'
-export { type Clock, DEFAULT_PROJECT, newId, systemClock } from './clock.ts'
+export { type Clock, DEFAULT_PROJECT, inTime, newId, systemClock } from './clock.ts'
 export { compareUtf8, createSha256, randomHex, sha256, utf8Text } from './digest.ts'
 export {
   byPlace,

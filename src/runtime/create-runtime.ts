@@ -8,6 +8,7 @@ import {
   createStreamRedactor,
   DEFAULT_PROJECT,
   DEFAULTS,
+  inTime,
   NexusError,
   systemClock,
   type TargetFacts,
@@ -128,10 +129,7 @@ export async function createRuntime(parts: Parts, options: { readonly signal?: A
 async function endOfCancelled({ running }: ProjectState): Promise<void> {
   const cancelled = [...running].filter(([, signal]) => signal?.aborted).map(([result]) => result)
   if (cancelled.length === 0) return
-  const { promise: late, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, CANCELLED_MS)
-  await Promise.race([Promise.allSettled(cancelled), late])
-  clearTimeout(timer)
+  await inTime(Promise.allSettled(cancelled), CANCELLED_MS)
 }
 
 /** Another process that follows the events learns that the skills of an agent are others. */

@@ -121,10 +121,3 @@ function untrusted(directory: string): string {
   const { fix } = commandFix('Run in a terminal:', 'trust', directory)
   return `The workspace ${toSafeLine(directory)} is not trusted: nothing of it runs, and its skills get no secrets. The user can trust it. ${fix}`
 }
-
-/** Undefined when it takes longer. */
-export async function inTime<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
-  const { promise: late, resolve } = Promise.withResolvers<undefined>()
-  const timer = setTimeout(resolve, ms, undefined)
-  return Promise.race([work, late]).finally(() => clearTimeout(timer))
-}

@@ -2,7 +2,8 @@
 import { Writable } from 'node:stream'
 import { ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { serveStdio as serve, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
-import { createHost, inTime, type McpOptions } from './host.ts'
+import { inTime } from '../../kernel/index.ts'
+import { createHost, type McpOptions } from './host.ts'
 import { MessageGate } from './message-gate.ts'
 import { LOG } from './messages.ts'
 import { createServer } from './server.ts'
@@ -43,12 +44,8 @@ export async function serveStdio({ signal, ...options }: StdioOptions): Promise<
   // After a signal the client's end may still be open, and an open input would keep this process alive.
   process.stdin.destroy()
   await handle.close()
-  return (
-    (await inTime(
-      host.close().then(() => 'clean' as const),
-      LAST_WAIT_MS,
-    )) ?? 'late'
-  )
+  const closed = host.close().then(() => 'clean' as const)
+  return (await inTime(closed, LAST_WAIT_MS)) ?? 'late'
 }
 
 function tooLong(id: string | number) {

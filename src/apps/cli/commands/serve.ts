@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createPool, type Pool } from '../../../agents/pool/index.ts'
 import { assertValid } from '../../../config/index.ts'
-import { createRedactor } from '../../../kernel/index.ts'
+import { createRedactor, inTime } from '../../../kernel/index.ts'
 import { mountMcp } from '../../mcp/index.ts'
 import { type Closing, createLog, type Generation, serve, type Serving } from '../../server/index.ts'
 import { type Answer, choiceFlag, CHOICES, type Invocation, stringFlag } from '../command.ts'
@@ -96,10 +96,7 @@ async function openGeneration(invocation: Invocation, serving: Serving, secrets:
 async function drained(pool: Pick<Pool, 'close'>, { drainMs, isEnd }: Closing): Promise<void> {
   const leavesQuestions = isEnd
   const draining = pool.close({ drain: true, leavesQuestions })
-  const { promise: late, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, drainMs)
-  await Promise.race([draining, late])
-  clearTimeout(timer)
+  await inTime(draining, drainMs)
   await pool.close({ leavesQuestions })
   await draining
 }

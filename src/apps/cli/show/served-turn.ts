@@ -1,7 +1,7 @@
 /** served-turn: shows what an agent of a server and its descendants do, by the events of the server. */
 import type { PoolEvent } from '../../../agents/pool/index.ts'
 import type { AgentEvent, TurnResult } from '../../../agents/turns/index.ts'
-import type { Decision, JsonObject, Outcome } from '../../../kernel/index.ts'
+import { type Decision, inTime, type JsonObject, type Outcome } from '../../../kernel/index.ts'
 import type { CallListing, Client, ServerEvent } from '../../client/index.ts'
 
 export interface ServedTurn extends AsyncDisposable {
@@ -46,10 +46,7 @@ export async function followServed(client: Client, id: string, listener: ServedL
   await opened.promise
   return {
     async shown(turnId) {
-      const late = Promise.withResolvers<void>()
-      const timer = setTimeout(late.resolve, LAST_EVENTS_MS)
-      await Promise.race([endOf(turnId).promise, late.promise, reading])
-      clearTimeout(timer)
+      await inTime(Promise.race([endOf(turnId).promise, reading]), LAST_EVENTS_MS)
       return hasSaid
     },
     async [Symbol.asyncDispose]() {

@@ -10,14 +10,7 @@ import { createSessions, type Sessions } from './sessions.ts'
 export interface Mounted {
   /** Answers one request. Failures are logged. */
   handle(request: IncomingMessage, response: ServerResponse): void
-  /** Why its method and type cannot be one of MCP. */
-  refusal(request: IncomingMessage): Refusal | undefined
   close(): Promise<void>
-}
-
-export interface Refusal {
-  readonly status: 400 | 401 | 403 | 404 | 415 | 429
-  readonly message: string
 }
 
 /** Both keep a connection: streams that clients forget leave room for requests. */
@@ -43,11 +36,6 @@ export function mountMcp(options: McpOptions): Mounted {
   })
   return {
     handle: (request, response) => void node(request, response).catch((error: unknown) => log(LOG.failed(error))),
-    refusal({ headersDistinct, method }) {
-      const type = headersDistinct['content-type']?.join().split(';')[0]?.trim().toLowerCase()
-      if (method === 'POST' && type !== 'application/json') return { status: 415, message: 'Send application/json' }
-      return undefined
-    },
     async close() {
       stop()
       await Promise.all([handler.close(), sessions.close()])

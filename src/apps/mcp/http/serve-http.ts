@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createKeyCheck, createSiteCheck, type KeyFinding, listen, openKeyFile, SITE_TEXTS } from '../../http/index.ts'
 import type { McpOptions } from '../host.ts'
 import { LOG } from '../messages.ts'
-import { mountMcp, type Refusal } from './mount.ts'
+import { mountMcp } from './mount.ts'
 
 export interface HttpOptions extends McpOptions {
   /** 0: any free one. */
@@ -15,6 +15,11 @@ export interface HttpOptions extends McpOptions {
   readonly signal: AbortSignal
   /** Told when it can be reached. */
   readonly onReady: (ready: { readonly url: string; readonly keyFile: string | undefined }) => void
+}
+
+interface Refusal {
+  readonly status: 401 | 403 | 404 | 415 | 429
+  readonly message: string
 }
 
 const LOOPBACK = '127.0.0.1'
@@ -37,7 +42,10 @@ export async function serveHttp({ port: wanted, keyFile, signal, onReady, ...opt
       if (foreign) return { status: 403, message: SITE_TEXTS[foreign] }
       const bad = keyCheck?.(headers['authorization'] ?? [])
       if (bad) return BAD_KEY[bad]
-      return request.url === PATH ? mcp.refusal(request) : { status: 404, message: `There is only ${PATH}` }
+      if (request.url !== PATH) return { status: 404, message: `There is only ${PATH}` }
+      const type = headers['content-type']?.join().split(';')[0]?.trim().toLowerCase()
+      const isWrong = request.method === 'POST' && type !== 'application/json'
+      return isWrong ? { status: 415, message: 'Send application/json' } : undefined
     }
     server.on('request', (request, response) => {
       const refusal = refusalOf(request)
