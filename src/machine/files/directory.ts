@@ -82,16 +82,15 @@ export class Directory {
     return this.#try(name, (at) => lstatSync(at, { bigint: true, throwIfNoEntry: false }))
   }
 
-  /** The same by the directory's path, at half the cost. Where another program moves things meanwhile, the entry may be another one's: only for comparing. */
-  lookByPath(name: string): BigIntStats | undefined {
-    if (this.#chain || this.path.length > MAX_SHORT_PATH) return this.lookExactly(name)
+  /** The entry by the directory's path, at half the cost. Where another program moves things meanwhile, the entry may be another one's: only for comparing. */
+  lookByPath(name: string): Stats | undefined {
+    if (this.#chain || this.path.length > MAX_SHORT_PATH) return this.look(name)
     try {
-      const found = lstatSync(bytesOf(below(this.path, name)), { bigint: true, throwIfNoEntry: false })
-      if (found) return found
+      return lstatSync(bytesOf(below(this.path, name)), { throwIfNoEntry: false })
     } catch {
       // The path leads elsewhere by now.
+      return undefined
     }
-    return this.lookExactly(name)
   }
 
   /** Throws ELOOP for a link, ENOTDIR for anything else that is not a directory. */

@@ -12,6 +12,6 @@ export { createPace, forEachPaced, type Pace, paceOf, yieldToEventLoop } from '.
 export { readAll, readSmall } from './read.ts'
 export { removeBelow, type Removed, type RemoveOptions } from './remove.ts'
 export { openRoot } from './root.ts'
-export { contentOf, type Entry, entryIn, Tree, type TreeWrite } from './tree.ts'
+export { contentOf, type Entry, entryIn, isStill, Tree, type TreeWrite } from './tree.ts'
 export { type Met } from './walk.ts'
 export { isOwnerGone, ownerToken, partName, partState } from './write.ts'

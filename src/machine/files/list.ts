@@ -1,4 +1,4 @@
-import { type Dir, type Dirent, opendirSync, readdirSync, statSync } from 'node:fs'
+import { opendirSync, readdirSync, statSync } from 'node:fs'
 import { asFileError, type Directory } from './directory.ts'
 import { nameOf } from './names.ts'
 import { createPace, type Pace } from './pace.ts'
@@ -32,17 +32,15 @@ export async function listNames(
       throw asFileError(error, directory.path, directory.place)
     }
   }
-  const open = attempt(() =>
-    opendirSync(directory.place as string, { encoding: 'buffer' as BufferEncoding, bufferSize: BATCH }),
-  )
+  // One character is one byte then, which costs half of what buffers cost.
+  const open = attempt(() => opendirSync(directory.place as string, { encoding: 'latin1', bufferSize: BATCH }))
   try {
     directory.checkPlace()
     for (;;) {
-      // Declared for texts only; with the encoding `buffer` the name is one.
-      const entry = attempt(() => (open as Dir).readSync() as Dirent<Buffer> | null)
+      const entry = attempt(() => open.readSync())
       if (entry === null) return { entries, isComplete: true }
       if (entries.length >= max) return { entries, isComplete: false }
-      entries.push({ name: nameOf(entry.name), kind: kindOfEntry(entry) })
+      entries.push({ name: nameIn(entry.name), kind: kindOfEntry(entry) })
       if (entries.length % BATCH === 0) {
         const pause = pace()
         if (pause) await pause
@@ -51,6 +49,10 @@ export async function listNames(
   } finally {
     open.closeSync()
   }
+}
+
+function nameIn(latin1: string): string {
+  return /^[ -~]*$/.test(latin1) ? latin1 : nameOf(Buffer.from(latin1, 'latin1'))
 }
 
 export function kindOfEntry(entry: { isFile(): boolean; isDirectory(): boolean; isSymbolicLink(): boolean }): Kind {

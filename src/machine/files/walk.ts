@@ -126,8 +126,9 @@ class Walker {
       if (isEntered && kind === 'directory') ahead.push(name)
       const pause = this.#pace()
       if (pause) await pause
-      if (performance.now() > this.#until) this.#stoppedBy = 'time'
-      if (this.#stoppedBy === 'time') break
+      if (this.#until === Infinity || performance.now() <= this.#until) continue
+      this.#stoppedBy = 'time'
+      break
     }
     // The next one is taken from the end.
     ahead.reverse()

@@ -1,4 +1,5 @@
 import {
+  type BigIntStats,
   closeSync,
   fchmodSync,
   fchownSync,
@@ -90,21 +91,27 @@ export interface CopyOptions {
   readonly pace?: Pace
 }
 
-/** Copies an open file with its times, whole or not at all; holes stay holes. What has the name is replaced, but no directory. */
+/**
+ * Copies an open file with its times, whole or not at all; holes stay holes. What has the name is replaced, but no directory.
+ * Returns what a staged file is then.
+ */
 export async function copyFile(
   to: Directory,
   name: string,
   { from, ...options }: CopyOptions & { readonly from: OpenedFile },
-): Promise<void> {
-  const { mode, owner, pace = createPace() } = options
+): Promise<BigIntStats | undefined> {
+  const { mode, owner, isStaged, pace = createPace() } = options
+  let made: BigIntStats | undefined
   await replace(to, name, {
     ...options,
     fill: async (fd) => {
-      await copyBytes(from.fd, fd, pace)
+      await copyBytes(from, fd, pace)
       give(fd, mode, owner, false)
       futimesSync(fd, from.stats.atimeMs / 1000, from.stats.mtimeMs / 1000)
+      if (isStaged) made = fstatSync(fd, { bigint: true })
     },
   })
+  return made
 }
 
 interface Filling extends Pick<WriteOptions, 'mustBeNew' | 'isStaged' | 'isDurable' | 'beforeRename'> {
@@ -180,14 +187,13 @@ function give(fd: number, mode: number | undefined, owner: Owner | undefined, is
   if (mode !== undefined) fchmodSync(fd, mode)
 }
 
-async function copyBytes(from: number, to: number, pace: Pace): Promise<void> {
-  const { size, blocks } = fstatSync(from)
+async function copyBytes({ fd: from, stats: { size, blocks } }: OpenedFile, to: number, pace: Pace): Promise<void> {
   const hasHoles = blocks * 512 < size
   const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size + 1))
   const zeros = Buffer.alloc(hasHoles ? BLOCK_BYTES : 0)
   let length = 0
   for (let got = buffer.length; got === buffer.length;) {
-    got = readInto(from, buffer, { position: length })
+    got = readInto(from, buffer, { position: length, size })
     const step = hasHoles ? BLOCK_BYTES : CHUNK_BYTES
     for (let at = 0; at < got; at += step) {
       const block = buffer.subarray(at, Math.min(at + step, got))

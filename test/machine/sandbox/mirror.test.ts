@@ -77,6 +77,8 @@ test('content that changed while size and time stayed the same comes over', asyn
   execFileSync('bash', ['-c', 'touch -r file keep; printf bbb > file; touch -r keep file; rm keep'], { cwd: inside })
   assert.deepEqual(await mirror.push(), [])
   assert.equal(readFileSync(join(host, 'file'), 'utf8'), 'bbb')
+  execFileSync('bash', ['-c', 'printf ccc > other; touch -r file other; mv -f other file'], { cwd: host })
+  assert.equal(await mirror.pull().then(() => readFileSync(join(inside, 'file'), 'utf8')), 'ccc')
 })
 
 test('a file that both sides changed keeps the host version; the set holds the version of the command', async (context) => {

@@ -98,9 +98,11 @@ export class Mirror {
       const { limits, workspace, owner, places } = this.#options
       const dependencies = findDependencies({ host, workspace, owner, opened: rulesOf(places).opened })
       const leavesOut = (path: string): boolean => !isComplete && dependencies.take(path)
-      const { entries, leftovers } = await listTree(host, { limits, pace, leavesOut })
+      const known = (path: string): Entry | undefined => this.#pairs.get(path)?.host
+      const { entries, leftovers } = await listTree(host, { limits, pace, leavesOut, known })
       for (const path of leftovers) await host.removeAll(path)
-      const leading = [...entries].filter(([path, { kind }]) => mayLead(path, kind)).map(([path]) => path)
+      const leading: string[] = []
+      await forEachPaced(entries, pace, ([path, { kind }]) => void (mayLead(path, kind) && leading.push(path)))
       this.#leading = leadingAmong(leading, rulesOf(places), (path) => entries.has(path))
       this.#closed = closed
       const held = await heldPaths(this.#options.records)
@@ -233,27 +235,36 @@ export class Mirror {
     entry: Entry,
     how: How & { readonly units: ReadonlySet<string> },
   ): Promise<Pair | undefined> {
-    const { host, mirror, pace, units } = how
-    const { owner } = this.#options
-    if (units.has(path) && (await this.#layPackages(path, how))) return undefined
+    if (how.units.has(path) && (await this.#layPackages(path, how))) return undefined
     try {
-      if (entry.kind === 'directory') {
-        if (!mirror.entry(path)) mirror.makeDirectory(path, { mode: entry.mode | 0o700, owner })
-      } else if (entry.kind === 'link') mirror.makeLink(path, entry.target ?? '')
-      else {
-        const copied = { mode: entry.mode | 0o400, owner, pace }
-        // No command reads the copy now: a new file gets its name at once, which halves the calls.
-        await mirror.copyFrom(host, path, { ...copied, isStaged: true }).catch((error: unknown) => {
-          if (codeOf(error) === 'EEXIST') return mirror.copyFrom(host, path, copied)
-          throw error
-        })
-      }
+      const copy = await make(path, entry, { ...how, owner: this.#options.owner })
+      return copy && { host: entry, mirror: copy }
     } catch (error) {
       // It vanished or became something else between the listing and the copy, or we may not read it: the command does not get it.
       if (isAbsence(error) || isClosed(error) || ['EISDIR', 'ENXIO', 'EAGAIN'].includes(codeOf(error))) return undefined
       throw error
     }
-    const copy = mirror.entry(path)
-    return copy && { host: entry, mirror: copy }
   }
+}
+
+/** Brings one entry of the workspace into the copy; what is there then. */
+async function make(
+  path: string,
+  entry: Entry,
+  { host, mirror, pace, owner }: How & Pick<MirrorOptions, 'owner'>,
+): Promise<Entry | undefined> {
+  if (entry.kind === 'directory') {
+    if (!mirror.entry(path)) mirror.makeDirectory(path, { mode: entry.mode | 0o700, owner })
+  } else if (entry.kind === 'link') mirror.makeLink(path, entry.target ?? '')
+  else {
+    const copied = { mode: entry.mode | 0o400, owner, pace }
+    try {
+      // No command reads the copy now: a new file gets its name at once, which halves the calls.
+      return await mirror.copyFrom(host, path, { ...copied, isStaged: true })
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error
+      await mirror.copyFrom(host, path, copied)
+    }
+  }
+  return mirror.entry(path)
 }

@@ -104,6 +104,7 @@ export class Push {
       maxEntries: pairs.size + limits.maxFiles,
       opens: true,
       pace: this.#pace,
+      known: (path) => pairs.get(path)?.mirror,
       leavesOut: isUnit,
     })
     let bytes = 0

@@ -101,17 +101,26 @@ async function check(directory: string, { pairs, own }: Known, pace: Pace): Prom
   try {
     const isBeside = (path: string): boolean => own.get(path)?.verdict === 'beside'
     const isUnit = (path: string): boolean => isBeside(path) && !pairs.has(path)
-    const { entries, others, gone } = await listTree(tree, { pace, opens: true, leavesOut: isUnit })
+    const { entries, others, gone } = await listTree(tree, {
+      pace,
+      opens: true,
+      leavesOut: isUnit,
+      known: (path) => pairs.get(path)?.mirror,
+    })
     const isKnown = (path: string, stamp: string): boolean =>
       [pairs.get(path)?.mirror.stamp, own.get(path)?.stamp].includes(stamp) || isBeside(path)
     const strange = [...entries].filter(([path, { stamp }]) => !isKnown(path, stamp)).map(([path]) => path)
-    for (const path of [...strange, ...others, ...gone]) await removeWhole(tree, path)
+    const removed = [...strange, ...others, ...gone]
+    for (const path of removed) await removeWhole(tree, path)
+    // A removed directory takes along what the listing still has.
+    const stampAt = (path: string): string | undefined =>
+      (removed.length > 0 ? tree.entry(path) : entries.get(path))?.stamp
     await forEachPaced(pairs, pace, ([path, { mirror }]) => {
       const { verdict, stamp } = own.get(path) ?? {}
-      if (tree.entry(path)?.stamp !== mirror.stamp && !(verdict === 'held' && stamp === GONE)) pairs.delete(path)
+      if (stampAt(path) !== mirror.stamp && !(verdict === 'held' && stamp === GONE)) pairs.delete(path)
     })
     for (const [path, { verdict, stamp }] of own)
-      if (verdict === 'held' && stamp !== GONE && tree.entry(path)?.stamp !== stamp) own.delete(path)
+      if (verdict === 'held' && stamp !== GONE && stampAt(path) !== stamp) own.delete(path)
   } finally {
     tree.close()
   }

@@ -4,6 +4,7 @@ import {
   type Directory,
   type Entry,
   entryIn,
+  isStill,
   type Met,
   type Pace,
   partState,
@@ -48,20 +49,22 @@ export interface ListOptions {
   readonly pace?: Pace
   /** Opens directories and files without access rights; otherwise such directories are read as empty. */
   readonly opens?: boolean
+  /** The entry of before, which is given again when nothing changed. */
+  readonly known?: (path: string) => Entry | undefined
   /** Asked for each directory; when true, it is listed and what is in it is not. */
   readonly leavesOut?: (path: string) => boolean
 }
 
 /** Lists everything. Throws LIMIT_EXCEEDED when there is more than the limits allow, and what the pace throws. */
 export async function listTree(tree: Tree, options: ListOptions): Promise<Listing> {
-  const { limits = NO_LIMITS, maxEntries = Infinity, pace = createPace(), opens = false, leavesOut } = options
+  const { limits = NO_LIMITS, maxEntries = Infinity, pace = createPace(), leavesOut } = options
   const listing: OpenListing = { entries: new Map(), others: [], gone: [], deep: [], leftovers: [] }
   let bytes = 0
   const stoppedBy = await tree.walk({
     pace,
     maxEntries,
     visit: (met) => {
-      const entry = take(met, listing, opens)
+      const entry = take(met, listing, options)
       bytes += entry?.size ?? 0
       if (listing.entries.size > limits.maxFiles)
         throw tooLarge(`more than ${limits.maxFiles} files`, 'execution.workspace.maxFiles')
@@ -69,7 +72,7 @@ export async function listTree(tree: Tree, options: ListOptions): Promise<Listin
       return entry !== undefined && !(entry.kind === 'directory' && leavesOut?.(met.path))
     },
     onClosed: (path, error) => {
-      if (opens || path === '') throw error
+      if (options.opens || path === '') throw error
     },
   })
   return { ...listing, isComplete: stoppedBy === undefined }
@@ -85,15 +88,24 @@ interface OpenListing {
 }
 
 /** Puts one path where it belongs; returns the entry when it is one to mirror. */
-function take({ path, name, directory }: Met, listing: OpenListing, opens: boolean): Entry | undefined {
+function take({ path, name, directory }: Met, listing: OpenListing, options: ListOptions): Entry | undefined {
   const part = partState(name)
   if (part === 'left') listing.leftovers.push(path)
-  const entry = part === 'no' ? entryIn(directory, name, directory.lookByPath(name)) : undefined
+  const entry = part === 'no' ? entryAt(directory, name, options.known?.(path)) : undefined
   if (entry === undefined) return undefined
   if (path.length > MAX_PATH) listing.deep.push(path)
   else if (entry.kind === 'other') listing[isGone(directory, name) ? 'gone' : 'others'].push(path)
-  else return keep(path, opens ? opened({ name, directory }, entry) : entry, listing)
+  else return keep(path, options.opens ? opened({ name, directory }, entry) : entry, listing)
   return undefined
+}
+
+/**
+ * Each file is looked at: times of directories say only which names changed. The look by path is for comparing; where it shows anything else
+ * than what is known, the entry is looked at in its very directory.
+ */
+function entryAt(directory: Directory, name: string, known: Entry | undefined): Entry | undefined {
+  const found = known && directory.lookByPath(name)
+  return found && isStill(known, found) ? known : entryIn(directory, name)
 }
 
 function isGone(directory: Directory, name: string): boolean {
