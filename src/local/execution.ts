@@ -6,7 +6,7 @@ import { isJsonObject, ownValue } from '../kernel/index.ts'
 import { proxySettings } from '../machine/net/index.ts'
 import { SYSTEM_CERTIFICATES } from '../machine/sandbox/index.ts'
 import type { ExecutionSettings } from '../tools/index.ts'
-import { networkOf } from './network.ts'
+import { networkOf } from './tool-settings.ts'
 import type { Settings } from './settings.ts'
 
 export function executionSettings({

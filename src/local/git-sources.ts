@@ -62,29 +62,27 @@ function millisecondsOf(duration: string): number {
 export interface RefreshOptions {
   readonly environment: Environment
   /** The part of the user's git configuration that git needs, read once for many sources. Default: it is read. */
-  readonly settings?: ReturnType<typeof readGitSettings>
+  readonly settings?: ReturnType<typeof readGitSettings> | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** Asks the server of a source for news, and takes what asks for nothing more. */
-export function refreshSource(
-  { source, scope }: Pick<GitSource, 'source' | 'scope'>,
-  loaded: LoadedConfig,
-  { signal, ...options }: RefreshOptions,
-): Promise<SourceStatus> {
-  const access = refreshAccess(scope, loaded, { signal, ...options })
-  return refreshKept(scope, source, { access, alone: aloneOf(loaded, signal), now: new Date() })
-}
-
-/** Refreshes sources, several side by side. Rejects with the first failure that is no problem of a source, when all have ended. */
+/**
+ * Asks the servers of sources for news, several side by side, and takes what asks for nothing more. What goes wrong with a source is in its
+ * status. Any other failure is thrown, the first of them, when all have ended.
+ */
 export async function refreshAll(
   sources: readonly GitSource[],
   loaded: LoadedConfig,
   { environment, signal }: Omit<RefreshOptions, 'settings'>,
 ): Promise<void> {
   const settings = sources.length > 1 ? readGitSettings(environment.home, signal) : undefined
-  const options = { environment, signal, ...(settings && { settings }) }
-  resultsOf(await sideBySide(sources, (each) => refreshSource(each, loaded, options)))
+  const alone = aloneOf(loaded, signal)
+  resultsOf(
+    await sideBySide(sources, ({ scope, source }) => {
+      const access = refreshAccess(scope, loaded, { environment, settings, signal })
+      return refreshKept(scope, source, { access, alone, now: new Date() })
+    }),
+  )
 }
 
 export function refreshAccess(scope: Scope, loaded: LoadedConfig, { environment, settings, signal }: RefreshOptions) {
@@ -102,7 +100,7 @@ export function refreshAccess(scope: Scope, loaded: LoadedConfig, { environment,
 
 const SOONEST_MS = 60_000
 
-/** Refreshes what is due, now and as long as the program runs, in the way of nothing else. The returned function stops it. */
+/** Refreshes what is due, now and as long as the program runs. It keeps no program from ending, and fails silently. The returned function stops it. */
 export function keepFresh(loaded: LoadedConfig, environment: Environment): () => Promise<void> {
   const sources = gitSources(loaded)
   const stop = new AbortController()

@@ -5,7 +5,7 @@ import type { LoadedConfig } from '../config/index.ts'
 import type { Diagnostic } from '../kernel/index.ts'
 import { createPromptIndex } from '../runtime/index.ts'
 import { BUILTIN_TOOLS } from '../tools/index.ts'
-import { leftOutBuiltins } from './chosen-builtins.ts'
+import { leftOutBuiltins } from './tool-settings.ts'
 import { readPolicies } from './policies.ts'
 
 /** The text about skills that the model of that agent, default the first, would read. */

@@ -89,7 +89,7 @@ function placeOf(origin: Origin | undefined): PolicyPlace | undefined {
   if (origin === undefined) return undefined
   const { keys, ...place } = origin
   const index = keys?.at(-1)
-  return { ...place, ...(typeof index === 'number' && { index }) }
+  return { ...place, index: typeof index === 'number' ? index : undefined }
 }
 
 export interface AgentPolicy {

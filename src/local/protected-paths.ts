@@ -94,3 +94,8 @@ function modulesAbove(directory: string): string[] {
   const here = join(directory, 'node_modules')
   return [...(existsSync(here) ? [here] : []), ...(above === directory ? [] : modulesAbove(above))]
 }
+
+/** Where a sandbox keeps its state. Root keeps to the sandbox's own default: what another user must read cannot lie in root's home. */
+export function sandboxState(stateDirectory: string): string | undefined {
+  return process.getuid?.() === 0 ? undefined : join(stateDirectory, 'sandbox')
+}

@@ -1,8 +1,9 @@
 /** scope: the places of this machine where skills are installed, and who may change them now. */
-import { isAbsolute, join } from 'node:path'
+import { isAbsolute } from 'node:path'
 import type { Environment, LoadedConfig } from '../config/index.ts'
 import { DEFAULT_PROJECT } from '../kernel/index.ts'
 import { openSandbox } from '../machine/sandbox/index.ts'
+import { sandboxState } from './protected-paths.ts'
 import { type Alone, type Scope, scopeOf } from '../skills/install/index.ts'
 
 /** The scope of the workspace, or of the user. The environment says where other programs look for the skills of the user. */
@@ -15,8 +16,8 @@ export function installScope(
   const stateHome = environment?.get('XDG_STATE_HOME') ?? ''
   return scopeOf({
     ...{ kind, directory, nexusHome, stateDirectory },
-    ...(environment && { home: environment.home }),
-    ...(isAbsolute(stateHome) && { stateHome }),
+    home: environment?.home,
+    stateHome: isAbsolute(stateHome) ? stateHome : undefined,
   })
 }
 
@@ -27,8 +28,7 @@ export function aloneOf({ nexusHome, stateDirectory }: LoadedConfig, signal?: Ab
       kind: 'local',
       projectId: DEFAULT_PROJECT,
       nexusHome,
-      // The same as `sandboxOptions`: root keeps to the sandbox's own default.
-      ...(process.getuid?.() !== 0 && { stateDir: join(stateDirectory, 'sandbox') }),
+      stateDir: sandboxState(stateDirectory),
     })
     try {
       return sandbox.alone ? await sandbox.alone(directory, work, signal) : await work()

@@ -15,9 +15,9 @@ import {
 } from '../config/index.ts'
 import { entryRules } from './entries.ts'
 import { WORKSPACE } from './messages.ts'
-import { networkOf } from './network.ts'
 import { packageRoot } from './package-root.ts'
-import { type AlsoUsed, protectedPaths, skillRoots } from './protected-paths.ts'
+import { type AlsoUsed, protectedPaths, sandboxState, skillRoots } from './protected-paths.ts'
+import { networkOf } from './tool-settings.ts'
 import type { GateRules } from '../skills/gate/index.ts'
 import { DEFAULT_PROJECT, NexusError, toSafeLine } from '../kernel/index.ts'
 import type { SandboxOptions } from '../machine/sandbox/index.ts'
@@ -147,8 +147,7 @@ export function sandboxOptions(loaded: LoadedConfig, used: AlsoUsed = {}): Sandb
       path: (loaded.variable('PATH') ?? '').split(delimiter).filter((directory) => isAbsolute(directory)),
       variable: loaded.variable,
     },
-    // Root keeps to the sandbox's own default: what another user must read cannot lie in root's home.
-    ...(process.getuid?.() !== 0 && { stateDir: join(stateDirectory, 'sandbox') }),
+    stateDir: sandboxState(stateDirectory),
     uidBase,
   }
 }

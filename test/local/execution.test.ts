@@ -6,7 +6,7 @@ import test, { type TestContext } from 'node:test'
 
 import { loadConfig, readEnvironment } from '../../src/config/index.ts'
 import { executionSettings } from '../../src/local/execution.ts'
-import { fileSettings } from '../../src/local/file-settings.ts'
+import { fileSettings } from '../../src/local/tool-settings.ts'
 import { protectedPaths, skillRoots } from '../../src/local/protected-paths.ts'
 import { readSettings } from '../../src/local/settings.ts'
 

@@ -111,7 +111,7 @@ function removeOldest(directory: string, most: number): void {
 }
 
 /** The directory and all above it, from the root down. */
-function waysTo(directory: string): string[] {
+export function waysTo(directory: string): string[] {
   const above = dirname(directory)
   return above === directory ? [directory] : [...waysTo(above), directory]
 }

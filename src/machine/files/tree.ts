@@ -27,12 +27,6 @@ export interface Entry {
   readonly changedMs?: number
 }
 
-/** Equal for a file before and after it is moved; content, kind and mode need not be read. */
-export function contentOf({ kind, stamp }: Entry): string {
-  // Inode, size and time of change; the last ones change with the name.
-  return `${kind}:${stamp.split(':', 3).join(':')}`
-}
-
 /** A file's bytes, and what it was when it was opened. */
 export interface FileRead {
   readonly bytes: Uint8Array

@@ -138,7 +138,7 @@ async function settingsOf(
     environment: { ...(args[0] !== '--system' && { GIT_CONFIG_NOSYSTEM: '1' }), HOME: home },
     timeoutMs: 5_000,
     maxOutputBytes: MAX_SETTINGS_BYTES,
-    ...(signal && { signal }),
+    signal,
   })
   if (ended.type !== 'ended' || ended.code !== 0) return undefined
   const rows = new TextDecoder().decode(ended.stdout).split('\0').filter(Boolean)

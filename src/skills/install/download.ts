@@ -9,8 +9,8 @@ export async function download(
   { maxBytes, signal, onBytes }: Pick<GitAccess, 'signal' | 'onBytes'> & { readonly maxBytes: number },
 ): Promise<Uint8Array> {
   const { origin, hostname } = new URL(url)
-  const net = createNet({ limits: { maxBytes }, ...(isLoopback(hostname) && { origins: [origin] }) })
-  const response = await net.request({ url, ...(signal && { signal }) })
+  const net = createNet({ limits: { maxBytes }, origins: isLoopback(hostname) ? [origin] : undefined })
+  const response = await net.request({ url, signal })
   if (response.status !== 200) {
     response.close()
     throw installError('NETWORK_FAILED', MESSAGES.downloadFailed(url, response.status))

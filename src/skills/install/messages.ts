@@ -10,7 +10,7 @@ interface Message {
 
 /** An error in the words of this module. */
 export function installError(code: ErrorCode, { message, ...rest }: Message, cause?: unknown): NexusError {
-  return new NexusError(code, message, { ...rest, ...(cause !== undefined && { cause }) })
+  return new NexusError(code, message, { ...rest, cause })
 }
 
 const EXAMPLE =

@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as v from 'valibot'
-import { Tree } from '../../machine/files/index.ts'
+import { Tree, waysTo } from '../../machine/files/index.ts'
 import { runProgram } from '../../machine/host/index.ts'
 import { writeFiles } from './copies.ts'
 import { hiddenName, sweep } from './names.ts'
@@ -146,11 +146,6 @@ function whyChangeable(path: string): string | undefined {
   // In a sticky directory only the owner can replace a file. What a link leads to is looked at as well.
   const isShared = !stats.isSymbolicLink() && (mode & 0o022) !== 0 && !(stats.isDirectory() && (mode & 0o1000) !== 0)
   return isShared ? `can be changed by other users: ${path}` : undefined
-}
-
-function waysTo(directory: string): readonly string[] {
-  const above = dirname(directory)
-  return above === directory ? [directory] : [...waysTo(above), directory]
 }
 
 /** Throws CALL_DENIED for a block, INVALID_ARGUMENT for a warning that nobody accepted by name. */

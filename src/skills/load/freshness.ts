@@ -65,11 +65,8 @@ export async function isOutdated(
   treeDigest: string,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  try {
-    return (await readManifest(skill, { signal })).treeDigest !== treeDigest
-  } catch {
-    return false
-  }
+  const current = await currentRevision(skill, signal)
+  return current !== undefined && current !== treeDigest
 }
 
 /** Per skill the revision that was loaded last. */

@@ -5,7 +5,7 @@ import { expand } from './expand.ts'
 import { errorOf, MESSAGES } from './messages.ts'
 import { findSkill } from './not-found.ts'
 import { cancellable, type PlaceFiles, readWhole } from './read-whole.ts'
-import { readSkillFile, type SkillFile } from './skill-file.ts'
+import { isHidden, readSkillFile, type SkillFile } from './skill-file.ts'
 import { createSkillStacks, type SkillStacks, type SkillTurn, type StackedSkill } from './skill-stacks.ts'
 
 export interface LoaderParts {
@@ -124,10 +124,6 @@ export function createLoader(parts: LoaderParts): Loader {
     load,
     readFile,
   }
-}
-
-function isHidden(path: string): boolean {
-  return /(?:^|\/)\./.test(path)
 }
 
 function stacked(skill: Skill, catalog: Catalog): StackedSkill {

@@ -46,6 +46,6 @@ export function invalidSkill(
 ): NexusError {
   const first = diagnostics.find(({ severity }) => severity === 'error') ?? diagnostics[0]
   const { line, fix } = first ?? {}
-  const words = MESSAGES.invalid({ name, file, line, fix, ...(first && { cause: first.message }) })
+  const words = MESSAGES.invalid({ name, file, line, fix, cause: first?.message })
   return errorOf('SKILL_INVALID', words, { path: file, cause: first })
 }

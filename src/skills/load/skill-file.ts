@@ -62,7 +62,7 @@ function relativePath(skill: Skill, { filePath, aliases }: SkillFileRequest): st
   throw errorOf('PATH_OUTSIDE', MESSAGES.file.outside(named(skill, path)))
 }
 
-function isHidden(path: string): boolean {
+export function isHidden(path: string): boolean {
   return path.split('/').some((part) => part.startsWith('.') && part !== '.' && part !== '..')
 }
 
