@@ -160,7 +160,7 @@ describe('a program that did not start', () => {
           `${line}\n`,
           exitCode,
           { code: 'not-executable', subject },
-          /could not run .*bash FILE.*carriage return/,
+          new RegExp(`such as: bash ${subject.includes('/') ? subject : 'FILE'}\\. If .* carriage return`),
         ] as const,
     ),
   ]

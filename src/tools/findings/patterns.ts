@@ -133,10 +133,12 @@ function programMissing([, subject = '']: RegExpExecArray, { findOnHost }: Comma
 }
 
 function notExecutable([, subject = '']: RegExpExecArray): Words {
+  // `env` names the interpreter and not the file.
+  const file = subject.includes('/') ? subject : 'FILE'
   return {
     subject,
     message: `The system could not run '${subject}': it is not executable, or the program of its first line is missing.`,
-    fix: 'Name its interpreter in the command, such as: bash FILE. If its lines end with a carriage return, remove those.',
+    fix: `Name its interpreter in the command, such as: bash ${file}. If its lines end with a carriage return, remove those.`,
   }
 }
 

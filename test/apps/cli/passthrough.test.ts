@@ -187,7 +187,10 @@ test('errors name the files of a skill where the person has them', { skip: noSan
   writeFileSync(join(place.workspace, 'skills/greet/scripts/bad.sh'), 'cat "$0.txt"; sleep 0.1; exit 3\n')
   const { stderr } = await run(place, 'local', ['--', 'sh {baseDir}/scripts/bad.sh; {baseDir}/scripts/bad.sh'])
   assert.match(stderr, /^cat: \.\/skills\/greet\/scripts\/bad\.sh\.txt: No such file/m)
-  assert.match(stderr, /^note: .*Run it through its interpreter: bash \.\/skills\/greet\/scripts\/bad\.sh/m)
+  assert.match(
+    stderr,
+    /^note: .*Name its interpreter in the command, such as: bash \.\/skills\/greet\/scripts\/bad\.sh/m,
+  )
   assert.doesNotMatch(stderr, /[0-9a-f]{64}/)
   const { stdout } = await run(place, 'local', ['--', 'echo {baseDir}'])
   assert.match(stdout, /\/[0-9a-f]{64}\/greet$/m, 'data stays as it is')
