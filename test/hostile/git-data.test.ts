@@ -35,7 +35,7 @@ test(
   'A3: an object whose bytes do not have its name, or a broken pack, is held, and what was made by git comes back',
   { skip },
   async (context) => {
-    const { run, workspace, git } = await openRepository(context)
+    const { run, workspace, git, write } = await openRepository(context)
     const name = 'ce013625030ba8dba906f756967f9e9ca394464a'
     const { notes, stdout } = await run(
       `${AS} new=$(echo evil | git hash-object -w --stdin); mkdir -p .git/objects/ce; cp .git/objects/$(echo $new | cut -c1-2)/$(echo $new | cut -c3-) .git/objects/ce/${name.slice(2)}; echo $new`,
@@ -55,6 +55,11 @@ test(
     assert.deepEqual(lying.notes, [], lying.stderr)
     assert.equal(git('log', '-1', '--format=%s'), 'p\n')
     git('fsck', '--strict', '--no-dangling')
+    // Git takes what it finds there by its name.
+    write('.git/objects/info/alternates', '../../shared\n')
+    mkdirSync(join(workspace, 'shared'))
+    const { changes } = await run(`mkdir shared/ce; echo evil > shared/ce/${name.slice(2)}; echo x > plain`)
+    assert.deepEqual([changes?.held, changes?.applied], [['shared'], ['plain']])
   },
 )
 

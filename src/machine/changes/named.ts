@@ -1,4 +1,4 @@
-/** named: places in a workspace to which links with a held name and settings of git lead. The host acts upon them under any name. */
+/** named: places in a workspace to which links with a held name, settings of git and its alternate objects lead. The host acts upon them under any name. */
 import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { posix } from 'node:path'
@@ -47,6 +47,9 @@ export async function placesNamed(workspace: string, leading: readonly string[])
   // The loop also visits what is added meanwhile.
   for (const [index, file] of configurations.entries()) {
     if (index >= MAX_FILES) break
+    const objects = posix.resolve(posix.dirname(file), 'objects')
+    const others = file === '' ? [] : textOf(`${objects}/info/alternates`).split('\n').filter(Boolean)
+    places.push(...others.flatMap((other) => wayOf(posix.resolve(objects, other))))
     const settings = await settingsOf(file)
     const roots = rootsOf(file, settings, workspace)
     const ways = (text: string): string[] => roots.flatMap((root) => wayOf(posix.resolve(root, atHome(text))))
