@@ -1,7 +1,6 @@
 /** git-sources: the git sources of nexus.yaml on this machine: where their copies are, how old these are, and how they are kept fresh. */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Environment, LoadedConfig } from '../config/index.ts'
 import { toSafeLine } from '../kernel/index.ts'
 import { readGitSettings } from '../machine/host/index.ts'
@@ -106,6 +105,7 @@ export function keepFresh(loaded: LoadedConfig, environment: Environment): () =>
   const stop = new AbortController()
   const { signal } = stop
   const work = async (): Promise<void> => {
+    const { setTimeout: sleep } = await import('node:timers/promises')
     while (!signal.aborted) {
       const due = sources.filter(({ source, scope }) => isDue(source, readStatus(scope), new Date()))
       await refreshAll(due, loaded, { environment, signal }).catch(() => undefined)

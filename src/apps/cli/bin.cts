@@ -4,16 +4,14 @@ const { version } = require('../../../package.json') as { version: string }
 
 type Cache = typeof import('./compile-cache.ts')
 
-const { accessSync, constants, readFileSync } = require('node:fs') as typeof import('node:fs')
-const { constants: osConstants } = require('node:os') as typeof import('node:os')
+const { accessSync, constants, readFileSync, writeSync } = require('node:fs') as typeof import('node:fs')
 const { basename, resolve } = require('node:path') as typeof import('node:path')
-const { isatty } = require('node:tty') as typeof import('node:tty')
 
 const OLDEST_NODE = 24
 const args = process.argv.slice(2)
 
 if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
-  process.stdout.on('error', () => (process.exitCode = 1)).write(`${version}\n`)
+  showVersion()
 } else if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
   const installed = installedNode()
   if (installed === undefined) refuse()
@@ -28,6 +26,17 @@ if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
     console.error(`Nexus cannot start, probably because its installation is incomplete: ${String(error)}`)
     console.error('Install it again, for example: npm install nexus-skills')
     process.exitCode = 1
+  }
+}
+
+/** Node's stream, a tenth of its start, is for a pipe that is full and does not wait. */
+function showVersion(): void {
+  try {
+    writeSync(1, `${version}\n`)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN')
+      process.stdout.on('error', () => (process.exitCode = 1)).write(`${version}\n`)
+    else process.exitCode = 1
   }
 }
 
@@ -67,6 +76,8 @@ function installedNode(): string | undefined {
 /** Runs this command with that Node, and ends as it ends. */
 function startWith(node: string): void {
   const { spawn } = require('node:child_process') as typeof import('node:child_process')
+  const { constants: osConstants } = require('node:os') as typeof import('node:os')
+  const { isatty } = require('node:tty') as typeof import('node:tty')
   const child = spawn(node, [__filename, ...args], { stdio: 'inherit' })
   const pass = (signal: NodeJS.Signals): void => void child.kill(signal)
   // Ctrl-C of a terminal reaches both processes.

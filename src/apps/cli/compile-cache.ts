@@ -2,9 +2,8 @@
  * compile-cache: starts the bundle with what V8 compiled in an earlier run of the same command. V8 runs what the cache contains without
  * a check, so only this user may be able to write it.
  */
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, statSync, utimesSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, sep } from 'node:path'
-import { getHeapCodeStatistics } from 'node:v8'
 import { constants, Script } from 'node:vm'
 import { type KeptPlace, keptPlace, readKept, writeKept } from '../../machine/files/index.ts'
 
@@ -17,6 +16,8 @@ const MOST_BYTES = 16_000_000
 
 /** Bytes of code that a run has beyond those of the kept one before its file is written again. */
 const MUCH_MORE = 100_000
+/** To ask V8 for those bytes takes a sixth of the start of Node, so it is asked no more often for one file. */
+const ASK_AGAIN_MS = 24 * 3_600_000
 
 interface Bundle {
   main(argv: readonly string[], version: string): Promise<number>
@@ -72,16 +73,37 @@ function run(
   start(module.exports, from, module, file, dirname(file))
   const words = keptAs(module.exports)
   if (directory !== undefined && words !== undefined)
-    process.once('exit', () => {
-      const bytes = getHeapCodeStatistics().bytecode_and_metadata_size
-      // The kept run may have ended early: with help, a refusal, or without the part of the command that this run needed.
-      const most = kept && script.cachedDataRejected === false ? kept.readDoubleLE() + MUCH_MORE : 0
-      if (bytes <= most) return
-      const head = Buffer.alloc(8)
-      head.writeDoubleLE(bytes)
-      writeKept(pathFor(words), [head, script.createCachedData()], MOST_FILES)
+    process.once('exit', (code) => {
+      const isPart = code !== 0 || (words.length > 0 && process.argv.some((word) => word === '--help' || word === '-h'))
+      keep(pathFor(words), script, { isPart, kept: script.cachedDataRejected === false ? kept : undefined })
     })
   return module.exports
+}
+
+interface Run {
+  /** It ended early, with help or a refusal: a later run has more. */
+  readonly isPart: boolean
+  /** The file that it used. */
+  readonly kept: Buffer | undefined
+}
+
+/** Writes the file of a command, unless the kept one has as much. Its time says when that was asked last; never, for a part. */
+function keep(path: string, script: Script, { isPart, kept }: Run): void {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (kept && stats && Date.now() - stats.mtimeMs < ASK_AGAIN_MS) return
+  const bytes = process.getBuiltinModule('node:v8').getHeapCodeStatistics().bytecode_and_metadata_size
+  const isMore = !kept || bytes > kept.readDoubleLE() + MUCH_MORE
+  if (isMore) {
+    const head = Buffer.alloc(8)
+    head.writeDoubleLE(bytes)
+    writeKept(path, [head, script.createCachedData()], MOST_FILES)
+  }
+  const at = isPart ? 0 : Date.now() / 1_000
+  try {
+    if (isMore || !isPart) utimesSync(path, at, at)
+  } catch {
+    // It could not be written.
+  }
 }
 
 function wordsIn(command: { readonly name: string } | undefined): readonly string[] | undefined {

@@ -1,6 +1,5 @@
 /** owners: whether another account could change what is mounted. Access lists are not read, only owner, group and mode. */
-import { lstatSync, readFileSync, type Stats } from 'node:fs'
-import { lstat, readdir } from 'node:fs/promises'
+import { lstatSync, promises, readFileSync, type Stats } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Program } from './program.ts'
 
@@ -49,11 +48,11 @@ export class Owners {
     const waiting = [place]
     let count = 0
     for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
-      const found = await lstat(at)
+      const found = await promises.lstat(at)
       const why = this.#why(found)
       if (why !== undefined) return { path: at, why }
       if (!found.isDirectory()) continue
-      const names = await readdir(at)
+      const names = await promises.readdir(at)
       count += names.length
       if (count > MOST_FILES) return { path: place, why: `it has more than ${MOST_FILES} files` }
       for (const name of names) waiting.push(join(at, name))

@@ -1,7 +1,7 @@
 /** request: checks what a caller asks for and fills the defaults, the same for every kind of sandbox. */
 import { realpathSync, statSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { Readable } from 'node:stream'
+import type { Readable as Stream } from 'node:stream'
 import { DEFAULTS } from '../../kernel/index.ts'
 import { checkEnvironment } from './environment.ts'
 import { REQUESTS, sandboxError } from './messages.ts'
@@ -35,7 +35,7 @@ export interface CheckedRequest
   readonly maxOutputBytes: number
   /** At least `maxOutputBytes`. */
   readonly maxLiveBytes: number
-  readonly stdin: Readable | undefined
+  readonly stdin: Stream | undefined
   readonly network: CommandNetwork | undefined
 }
 
@@ -72,8 +72,10 @@ export function checkRequest(request: CommandRequest): CheckedRequest {
   }
 }
 
-function inputOf(stdin: CommandRequest['stdin']): Readable | undefined {
-  if (stdin === undefined || stdin instanceof Readable) return stdin
+function inputOf(stdin: CommandRequest['stdin']): Stream | undefined {
+  if (stdin === undefined) return undefined
+  const { Readable } = process.getBuiltinModule('node:stream')
+  if (stdin instanceof Readable) return stdin
   if (typeof stdin !== 'string') return Readable.from(stdin)
   const bytes = Buffer.from(stdin)
   if (bytes.length > MAX_STDIN_BYTES) throw sandboxError(REQUESTS.longStdin(MAX_STDIN_BYTES))

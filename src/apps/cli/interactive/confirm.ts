@@ -1,5 +1,4 @@
 import { errorOf } from '../failure.ts'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Invocation } from '../command.ts'
 
 /** The input is empty when nothing came for this long: longer than the gaps within a paste, shorter than a person needs to answer. */
@@ -61,6 +60,7 @@ export async function ask<T>(
 
 /** Reads and drops what was typed or pasted before the question. In raw mode, since else a line without its Enter would stay. */
 async function discardTyped(invocation: Invocation, signal: AbortSignal): Promise<void> {
+  const { setTimeout: sleep } = await import('node:timers/promises')
   let isQuiet = false
   const discard = (keys: Buffer): void => {
     isQuiet = false
