@@ -1,6 +1,5 @@
 /** kept-search: what a search read, kept in the Nexus home for the next process. */
 import { join } from 'node:path'
-import { crc32 } from 'node:zlib'
 import { readKeptLines, writeKept } from '../../../machine/files/index.ts'
 import {
   type Diagnostic,
@@ -88,8 +87,11 @@ function signed(json: string): string {
 
 const SUM_CHARS = 8
 
-function sumOf(json: string): string {
-  return crc32(json).toString(16).padStart(SUM_CHARS, '0')
+/** Finds every change of one character. The one of `node:zlib` would load Node's streams, an eighth of the start of Node. */
+function sumOf(text: string): string {
+  let sum = 0
+  for (let index = 0; index < text.length; index++) sum = (Math.imul(sum, 31) + text.charCodeAt(index)) | 0
+  return (sum >>> 0).toString(16).padStart(SUM_CHARS, '0')
 }
 
 /** Each character is a byte, which V8 reads and keeps in half the memory. */
@@ -104,9 +106,7 @@ function headOf(version: string, key: string): string {
 
 /** The name only spreads searches over files: the whole key is in the file. */
 function fileOf(directory: string, key: string): string {
-  let hash = 0
-  for (let index = 0; index < key.length; index++) hash = (Math.imul(hash, 31) + key.charCodeAt(index)) | 0
-  return join(directory, `${(hash >>> 0).toString(16)}.json`)
+  return join(directory, `${sumOf(key)}.json`)
 }
 
 /** The words of authors are in objects that inherit no names. */
