@@ -3,6 +3,7 @@ import { commandFix, type Words } from '../kernel/index.ts'
 import type { Approval } from './approvals.ts'
 import type { Description, Target } from './database.ts'
 import type { Lease } from './leases.ts'
+import type { TurnName } from './sessions.ts'
 
 export type Message = Words
 
@@ -135,10 +136,16 @@ export const MESSAGES = {
     message: `The message was not queued: session ${sessionId} has another message with the request id ${requestId}.`,
     fix: 'Give every message of a session a request id of its own.',
   }),
-  noSuchTurn: ({ id }: { id: string }): Message => ({
-    message: `This project has no message ${id}.`,
-    fix: 'List the queue of the session for the ids.',
-  }),
+  noSuchTurn: (name: TurnName): Message =>
+    typeof name === 'string'
+      ? {
+          message: `This project has no message ${name}.`,
+          ...commandFix('nexus sessions show lists the messages of a session. Find it:', 'sessions', 'list'),
+        }
+      : {
+          message: `Session ${name.sessionId} has no message with the request id ${name.requestId}.`,
+          ...commandFix('See its messages:', 'sessions', 'show', name.sessionId),
+        },
   turnRunning: ({ sessionId, id }: { sessionId: string; id: string }): Message => ({
     message: `No turn was started: session ${sessionId} still has the running turn ${id}.`,
     fix: 'End that turn first.',

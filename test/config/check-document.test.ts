@@ -56,7 +56,12 @@ const BAD: readonly (readonly [text: string, found: readonly string[], words: Re
   [`tools: {a: ${'['.repeat(40)}${']'.repeat(40)}}`, ['1:42 config-yaml-refused'], /nested more than 32 deep/],
   ['lmits: {}', ['1:1 config-unknown-key'], /Did you mean "limits"\?/],
   ['skill_dirs: [./team]', ['1:1 config-unknown-key'], /Did you mean skills\.skill_dirs\?/],
-  ['execution: {workspace: {mode: direct}}', ['1:25 config-unknown-key'], /Use one of: maxFiles/],
+  [
+    'execution: {workspace: {mode: direct}}',
+    ['1:25 config-unknown-key'],
+    /workspace\.mode was removed .*Delete "mode" on this line/,
+  ],
+  ['execution:\n  mode: local', ['2:3 config-unknown-key'], /execution\.sandbox says where .*Delete "mode"/],
   ['temprature: 1', ['1:1 config-unknown-key'], /^(?!.*Did you mean).*Use one of: model/],
   [
     'model: {provider: openai, name: m, temprature: 1}',

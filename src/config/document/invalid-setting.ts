@@ -79,9 +79,22 @@ export function reservedName(at: Path): Worded {
 /** Keys that occur in many sections: one elsewhere gives no hint. */
 const COMMON_KEYS: readonly string[] = ['name', 'type', 'path', 'url', 'id', 'mode', 'provider']
 
+/** Settings that earlier versions had, each with what holds instead. */
+const REMOVED: ReadonlyMap<string, string> = new Map([
+  ['execution.workspace.mode', 'Commands always work in layers or a copy of the workspace.'],
+  ['execution.mode', 'execution.sandbox says where commands run.'],
+])
+
 /** The nearest key of the same map comes first; one elsewhere only where none is near. */
 export function unknownKey(at: Path, schema: Schema): Worded {
   const [name, above] = [String(at.at(-1)), at.slice(0, -1)]
+  const removed = REMOVED.get(at.join('.'))
+  if (removed !== undefined)
+    return (nameOf) => ({
+      code: 'config-unknown-key',
+      message: `${nameOf(at)} was removed and is not applied. ${removed}`,
+      fix: `Delete "${shownKey(name)}" on this line.`,
+    })
   const known = Object.keys(schema.entries ?? {})
   const near = nearest(name, known)
   const policy = policyWord(name)

@@ -190,7 +190,7 @@ const rowOf = (statements: Statements, name: TurnName): Promise<Row | undefined>
 async function mustGetTurn(scope: Scope, statements: Statements, name: TurnName): Promise<TurnRecord> {
   const row = await rowOf(statements, name)
   if (row) return toTurn(scope, row)
-  throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchTurn({ id: typeof name === 'string' ? name : name.requestId }))
+  throw storeError('INVALID_ARGUMENT', MESSAGES.noSuchTurn(name))
 }
 
 /** See `Turns.cancel`; in the transaction of another change. */

@@ -187,6 +187,23 @@ test('data of git, its state and its settings go through git, and all else in it
   )
 })
 
+test('a repository that a command removed or replaced is held whole, with what it put there', () => {
+  const there = having()
+  const gone = { ...there, after: (path: string) => path === '.git' }
+  for (const change of [
+    file('.git'),
+    file('.git', { type: 'changed', kind: 'link' }),
+    file('.git', { type: 'removed', kind: 'directory' }),
+    file('.git/objects/ab', { type: 'removed', kind: 'directory' }),
+    file('.git/HEAD', { type: 'removed' }),
+  ])
+    assert.deepEqual(
+      judge(change, gone),
+      { verdict: 'held', unit: '.git', reason: 'the command removed this repository' },
+      change.path,
+    )
+})
+
 test('a repository that the command made or completed is held whole, under any name', () => {
   const after = new Set(['x/HEAD', 'x/objects', 'x/refs', 'sub/.git/HEAD'])
   const made = { ...around, after: (path: string) => after.has(path) }
