@@ -9,9 +9,10 @@ const CHANGES =
 
 /** Who may change files besides files/, with the reason: mostly files of our own, at paths that nobody hostile chooses. */
 const WRITERS: Readonly<Record<string, string>> = {
-  'src/apps/cli/bin.cts': 'only reads the package.json of an installed Node',
+  'src/apps/cli/bin.cts': 'reads the package.json of an installed Node, and writes the version to standard output',
   'src/apps/cli/commands/demo.ts': 'makes the directory of the demo',
   'src/apps/cli/commands/skills/init.ts': 'makes the skill that the user asked for',
+  'src/apps/cli/compile-cache.ts': 'dates compiled code, where only this user can write',
   'src/apps/cli/output.ts': 'writes to standard output',
   'src/apps/cli/validation/rewrite-file.ts': 'changes the SKILL.md that the user named',
   'src/apps/http/key-file.ts': 'makes the key of an HTTP server',
