@@ -87,7 +87,7 @@ interface Run {
   readonly kept: Buffer | undefined
 }
 
-/** Writes the file of a command, unless the kept one has as much. Its time says when that was asked last; never, for a part. */
+/** Writes the file of a command, unless the kept one has as much. Its time says when that was asked last; long ago, for a part. */
 function keep(path: string, script: Script, { isPart, kept }: Run): void {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (kept && stats && Date.now() - stats.mtimeMs < ASK_AGAIN_MS) return
@@ -98,7 +98,7 @@ function keep(path: string, script: Script, { isPart, kept }: Run): void {
     head.writeDoubleLE(bytes)
     writeKept(path, [head, script.createCachedData()], MOST_FILES)
   }
-  const at = isPart ? 0 : Date.now() / 1_000
+  const at = isPart ? 1 : Date.now() / 1_000
   try {
     if (isMore || !isPart) utimesSync(path, at, at)
   } catch {

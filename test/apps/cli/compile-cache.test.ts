@@ -43,6 +43,13 @@ test('a command after its help, or with more parts than the kept run, is kept an
   assert.equal((await kept('--help')).ino, loaded.ino)
 })
 
+test('the code of a run that ended early stays when that of another command is kept', { skip }, async (t) => {
+  const place = new Place(t, { compiles: true })
+  await place.run(['skills', 'show', '--help'])
+  await place.run(['config', 'schema'])
+  assert.equal(readdirSync(join(place.home, 'cache/compile')).length, 2)
+})
+
 for (const [what, path] of [
   ['home', '.'],
   ['cache', 'cache'],
