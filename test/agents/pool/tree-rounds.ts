@@ -55,7 +55,7 @@ export async function runTreeRound(database: string, effects: string, seed: numb
   assert.equal(await ended(last), 0)
   lines.push(...spoken)
   assert.deepEqual(faults, [], 'a provider would refuse a history')
-  return inspect({ database, effects, rights }, lines)
+  return await inspect({ database, effects, rights }, lines)
 }
 
 function startTree(args: readonly string[]): ChildProcess {

@@ -50,7 +50,7 @@ export async function runTurnRound(directory: string, seed: number): Promise<Rec
   assert.equal(await ended(last), 0)
   lines.push(...spoken)
   assert.deepEqual(faults, [], 'a provider would refuse a history')
-  return inspect(paths, lines)
+  return await inspect(paths, lines)
 }
 
 /** Two calls, one of which is asked about, then an answer in pieces. */

@@ -59,7 +59,7 @@ export class Ground {
     await using source = await openSource(locator, this.access(scope))
     const packages = await source.read(source.candidates)
     const wanted = packages.map((each) => ({ package: each, source: source.lockedAs(each) }))
-    return applyPlan(scope, await planOf(scope, wanted, lockOf(scope)), { ...this.options, ...options })
+    return await applyPlan(scope, await planOf(scope, wanted, lockOf(scope)), { ...this.options, ...options })
   }
 
   /** Installs from a folder below the root. */
