@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync, chmodSync, constants, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { IS_ROOT, openDirectory } from '../../machine/sandbox/local-rig.ts'
@@ -47,7 +48,7 @@ function lab(): string {
   )
   writeFileSync(
     join(directory, 'hosts'),
-    `127.0.0.1 localhost\n140.82.112.77 ${NAMES}\n140.82.112.78 evil.lab-other.com\n10.77.0.2 inside.lab-weather.com\n`,
+    `127.0.0.1 localhost ${hostname()}\n140.82.112.77 ${NAMES}\n140.82.112.78 evil.lab-other.com\n10.77.0.2 inside.lab-weather.com\n`,
   )
   writeFileSync(join(directory, 'requests'), '')
   makePackages(join(directory, 'packages'))

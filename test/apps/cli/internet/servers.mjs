@@ -44,7 +44,9 @@ function answer(request, response) {
           '<a href="https://files.pythonhosted.org/packages/greeting-1.0-py3-none-any.whl">greeting-1.0-py3-none-any.whl</a>',
         )
     if (url === '/shout') return response.end(JSON.stringify(packument))
-    if (/^\/packages\/[\w.-]+$/.test(url)) return response.end(readFileSync(directory + url))
+    // Others are not packages: a fixture asks for one only to be seen.
+    if (/^\/packages\/[\w.-]+$/.test(url) && existsSync(directory + url))
+      return response.end(readFileSync(directory + url))
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ ok: true, host: headers.host, path: url, bytes: body.length }))
   })
