@@ -178,6 +178,37 @@ test(
   },
 )
 
+test(
+  'a commit removes nothing that no commit had: what is held when it is removed stays held',
+  { skip },
+  async (context) => {
+    const { run, git, has, write } = await openRepository(context)
+    git('init', '-q', '--bare', 'store.git')
+    write('.envrc', 'mine\n')
+    const { notes } = await run(`${AS} rm -rf .envrc store.git; git commit -q --allow-empty -m x`)
+    assert.match(notes.join('\n'), /holds .*\.envrc/)
+    for (const path of ['.envrc', 'store.git/HEAD', 'store.git/config', 'store.git/description', 'store.git/objects'])
+      assert.ok(has(path), path)
+  },
+)
+
+for (const [step, replaced] of [
+  ['rm -rf .git', undefined],
+  ['rm -rf .git; echo gitdir: /tmp/x > .git', 'held'],
+  ['rm -rf .git; ln -s b .git', 'held'],
+  ['rm .git/HEAD', undefined],
+] as const)
+  test(`${step}: the repository stays, what is in its place is held, other changes come`, { skip }, async (context) => {
+    const { run, git, has, records } = await openRepository(context)
+    const { notes } = await run(`echo more >> a; ${step}`)
+    assert.match(notes.join('\n'), /holds .*\.git/)
+    const entries = records.entries(records.list()[0]?.id ?? '')
+    const verdictOf = (path: string): string | undefined => entries.find((entry) => entry.path === path)?.verdict
+    assert.deepEqual([verdictOf('a'), verdictOf('.git'), verdictOf('.git/HEAD')], ['applied', replaced, 'held'])
+    assert.match(entries.find(({ path }) => path === '.git/HEAD')?.reason ?? '', /no HEAD after the command/)
+    assert.deepEqual([has('.git/objects'), git('log', '--format=%s')], [true, 'one\n'])
+  })
+
 test('a commit of the user meanwhile is one conflict, and nothing is half taken', { skip }, async (context) => {
   const { run, git, records, host, workspace } = await openRepository(context)
   let mine = ''

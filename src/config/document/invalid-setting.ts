@@ -81,7 +81,7 @@ const COMMON_KEYS: readonly string[] = ['name', 'type', 'path', 'url', 'id', 'mo
 
 /** Settings that earlier versions had, each with what holds instead. */
 const REMOVED: ReadonlyMap<string, string> = new Map([
-  ['execution.workspace.mode', 'Commands always work in layers or a copy of the workspace.'],
+  ['execution.workspace.mode', 'In a sandbox, commands work in layers or a copy of the workspace.'],
   ['execution.mode', 'execution.sandbox says where commands run.'],
 ])
 

@@ -155,7 +155,11 @@ function judgeAt(change: Change, place: Place, around: Surroundings): Judgement 
   const applied: Judgement = { verdict: 'applied', unit: path }
   if (change.leavesWorkspace === true) return hold(path, 'the link leads out of the workspace')
   if (around.isProtected?.(path) === true) return hold(path, 'you protect it in execution.workspace.protected')
-  if (git !== undefined) return ofGit(git, change, around)
+  if (git !== undefined) {
+    return isRepository(git, around.before)
+      ? inGit(git, change)
+      : hold(git === '' ? path : git, 'it is a new repository')
+  }
   if (isOpened) return applied
   if (named !== undefined) return hold(named, 'a setting or a link leads to it')
   return judged === undefined || judged.verdict === 'applied' ? applied : judged
@@ -217,16 +221,9 @@ function isSkill(above: Place, { path, name, kind }: Name, { before, after }: Su
   return before(`${path}/${SKILL_FILE}`) || after(`${path}/${SKILL_FILE}`)
 }
 
-const within = (directory: string, name: string): string => (directory === '' ? name : `${directory}/${name}`)
-
-function ofGit(directory: string, change: Change, { before, after }: Surroundings): Judgement {
-  const unit = directory === '' ? change.path : directory
-  if (!isRepository(directory, before)) return hold(unit, 'it is a new repository')
-  return after(within(directory, 'HEAD')) ? inGit(directory, change) : hold(unit, 'the command removed this repository')
-}
-
 function inGit(directory: string, { path, type, kind }: Change): Judgement {
-  if (path === directory) return { verdict: 'dropped', unit: path }
+  if (path === directory)
+    return kind === 'directory' ? { verdict: 'dropped', unit: path } : hold(path, 'it takes the place of a repository')
   const rest = restIn(directory, path)
   if (kind === 'link') return hold(path, 'it is a link in a git directory')
   const role = gitRole(rest)
@@ -235,5 +232,6 @@ function inGit(directory: string, { path, type, kind }: Change): Judgement {
     return { verdict: 'dropped', unit: path }
   if (role !== 'other') return { verdict: 'git', unit: directory }
   const depth = /^(?:worktrees|modules)\//.test(rest) ? 2 : 1
-  return hold(within(directory, rest.split('/', depth).join('/')), 'it is not data of git')
+  const unit = rest.split('/', depth).join('/')
+  return hold(directory === '' ? unit : `${directory}/${unit}`, 'it is not data of git')
 }

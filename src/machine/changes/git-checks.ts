@@ -97,3 +97,16 @@ export async function knownIn(
   const ids = await resolve(repository, names)
   return new Set(asked.filter(({ id }, index) => commits.some((_, at) => ids[at * asked.length + index] === id)))
 }
+
+/** Those of them whose path a commit has. */
+export async function trackedIn(
+  repository: Repository,
+  commit: string | undefined,
+  brought: readonly Brought[],
+): Promise<Brought[]> {
+  // A question is a line.
+  const asked = brought.filter(({ path }) => !path.includes('\n'))
+  if (commit === undefined || asked.length > MAX_QUESTIONS) return []
+  const ids = await resolve(repository, asked.map(({ path }) => `${commit}:${path}`)) // oxfmt-ignore
+  return asked.filter((_, index) => ids[index] !== undefined)
+}

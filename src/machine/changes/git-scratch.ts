@@ -57,6 +57,7 @@ export async function fillScratch(
   for (const change of ofGit) await makeRoomFor(change, tree, directory)
   for (const { path, type, kind } of ofGit)
     if (type !== 'removed' && kind === 'file') await copyTo(tree, { from: source, path, directory })
+  if (!tree.entry('HEAD')) throw new GitRefused('it has no HEAD after the command')
   for (const name of ['refs', 'objects']) if (!tree.entry(name)) tree.makeDirectory(name, { mode: 0o755 })
   const settings = (await listGitSettings(join(host, 'config'), '/nonexistent')) ?? []
   const lines = settings

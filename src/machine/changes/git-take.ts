@@ -1,7 +1,7 @@
 /** git-take: what a command left in one git directory, taken over by git of the host: as one unit, or held as one. */
 import { below, forEachPaced, type Pace } from '../files/index.ts'
 import type { Change, Judgement } from './gate.ts'
-import { type Brought, broughtBy, checkWhole, knownIn, resolve, SUBMODULE } from './git-checks.ts'
+import { type Brought, broughtBy, checkWhole, knownIn, resolve, SUBMODULE, trackedIn } from './git-checks.ts'
 import { takeObject } from './git-objects.ts'
 import { type GitRole, gitRole, PLAIN_REFERENCE, restIn } from './git-paths.ts'
 import { git, GitRefused, type Repository, repositoryAt } from './git-run.ts'
@@ -130,7 +130,10 @@ class Unit {
       ),
       known: async (brought) => {
         const there = await known(brought.filter(({ id }) => id !== undefined))
-        return new Set([...there, ...(await this.#removedBy(removedIn, brought))])
+        const removed = brought.filter(({ id }) => id === undefined)
+        // A commit removes only files that the commit before had.
+        const tracked = await trackedIn(this.#repository, removedIn && old, removed)
+        return new Set([...there, ...(await this.#removedBy(removedIn, tracked))])
       },
     }
   }

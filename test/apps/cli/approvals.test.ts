@@ -150,6 +150,12 @@ test("a message is cancelled by its session and the sender's own id", async (t) 
   const states = (await store.turns.list()).map(({ sessionId, state }) => `${sessionId} ${state}`)
   assert.deepEqual(states, ['first queued', 'second cancelled'])
   const unknown = await place.run(['sessions', 'cancel', 'second', '--request', 'req-8'])
-  assert.deepEqual([unknown.code, /no message req-8/.test(unknown.stderr)], [2, true], unknown.stderr)
+  assert.deepEqual(
+    [unknown.code, /no message with the request id req-8.*\n.*nexus sessions show second/.test(unknown.stderr)],
+    [2, true],
+    unknown.stderr,
+  )
+  const shown = await place.run(['sessions', 'show', 'first'])
+  assert.match(shown.stdout, /request req-7 {2}/)
   await store.close()
 })

@@ -187,21 +187,14 @@ test('data of git, its state and its settings go through git, and all else in it
   )
 })
 
-test('a repository that a command removed or replaced is held whole, with what it put there', () => {
-  const there = having()
-  const gone = { ...there, after: (path: string) => path === '.git' }
-  for (const change of [
-    file('.git'),
-    file('.git', { type: 'changed', kind: 'link' }),
-    file('.git', { type: 'removed', kind: 'directory' }),
-    file('.git/objects/ab', { type: 'removed', kind: 'directory' }),
-    file('.git/HEAD', { type: 'removed' }),
-  ])
-    assert.deepEqual(
-      judge(change, gone),
-      { verdict: 'held', unit: '.git', reason: 'the command removed this repository' },
-      change.path,
-    )
+test('a file or link in the place of a repository is held', () => {
+  for (const kind of ['file', 'link'] as const)
+    assert.deepEqual(judge(file('.git', { type: 'changed', kind }), having()), {
+      verdict: 'held',
+      unit: '.git',
+      reason: 'it takes the place of a repository',
+    })
+  assert.equal(judge(file('.git', { type: 'removed', kind: 'directory' }), having()).verdict, 'dropped')
 })
 
 test('a repository that the command made or completed is held whole, under any name', () => {

@@ -88,7 +88,8 @@ export async function showSession(invocation: Invocation): Promise<Answer> {
       if (ledger.length > 0) terminal.line(formatTrace(ledger, terminal))
       if (events.length > 0) terminal.line(`\n${events.map((event) => describeEvent(event)).join('\n')}`)
       for (const turn of waiting) {
-        terminal.line(`${turn.id}  ${stateText(turn, lease)}`)
+        const request = turn.requestId === undefined ? '' : `  request ${toSafeLine(turn.requestId)}`
+        terminal.line(`${turn.id}${request}  ${stateText(turn, lease)}`)
         const run = terminal.commandLine(['sessions', 'resume', turn.id])
         const cancel = terminal.commandLine(['sessions', 'cancel', turn.id])
         if (turn.isLeft) terminal.note(`Run it: ${run}   or drop it: ${cancel}`)
